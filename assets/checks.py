@@ -1,0 +1,84 @@
+"""Blocking checks of every stage: its tables by Great Expectations, and its output against `dvc.lock`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import dagster as dg
+
+from assets.bridge import agent_partitions
+from assets.suites import Expectation, schema_expectations, validate_table
+from inquesto_dag.files import read_table
+from inquesto_dag.provenance.dvc import differing_outputs
+from inquesto_dag.stages.chain import Stage, target
+from inquesto_dag.tables import TABLES
+
+# What a stage promises of a table beyond its schema; made when the check runs, as it may read the project.
+Promise = Callable[[Path, str | None], Sequence[Expectation]]
+Promises = Mapping[str, Promise]
+
+
+def stage_checks(project: Path, stage: Stage, promises: Promises) -> list[dg.AssetChecksDefinition]:
+    """One check for each table, and one that the bytes on disk are those that `dvc.lock` names."""
+    unknown = set(promises) - set(stage.tables)
+    if unknown:
+        raise ValueError(f"{stage.name} writes no table {sorted(unknown)}")
+    checks = [table_check(project, stage, table, promises.get(table)) for table in stage.tables]
+    return [*checks, lock_check(project, stage)]
+
+
+def expectations_for(
+    project: Path, table: str, agent: str | None, promise: Promise | None
+) -> list[Expectation]:
+    """A table's whole suite: its schema's, and its stage's."""
+    return [*schema_expectations(TABLES[table]), *(promise(project, agent) if promise else ())]
+
+
+def table_check(
+    project: Path, stage: Stage, table: str, promise: Promise | None
+) -> dg.AssetChecksDefinition:
+    """The blocking check of one table."""
+
+    @dg.asset_check(
+        asset=stage.name,
+        name=f"{table}_table",
+        description=f"{TABLES[table].description}: schema, limits, key, and what {stage.name} promises of it",
+        blocking=True,
+        partitions_def=agent_partitions(project) if stage.per_agent else None,
+    )
+    def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        agent = context.partition_key if stage.per_agent else None
+        frame = read_table(project / "data" / stage.name / (agent or "") / f"{table}.parquet")
+        outcome = validate_table(table, frame, expectations_for(project, table, agent, promise))
+        return dg.AssetCheckResult(
+            passed=outcome.passed,
+            description="; ".join(outcome.failures[:3]) or None,
+            metadata={
+                "rows": len(frame),
+                "expectations": outcome.expectations,
+                "failures": dg.MetadataValue.json(list(outcome.failures)),
+            },
+        )
+
+    return check
+
+
+def lock_check(project: Path, stage: Stage) -> dg.AssetChecksDefinition:
+    """That nobody changed an output behind DVC's back, which Dagster cannot see by itself."""
+
+    @dg.asset_check(
+        asset=stage.name,
+        name="disk_matches_lock",
+        description="The output's bytes on disk have the digest that dvc.lock names",
+        blocking=True,
+        partitions_def=agent_partitions(project) if stage.per_agent else None,
+    )
+    def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        name = target(stage.name, context.partition_key if stage.per_agent else None)
+        differing = differing_outputs(project, name)
+        return dg.AssetCheckResult(
+            passed=not differing,
+            description="; ".join(differing) or None,
+            metadata={"next": f"run `dvc checkout`, or `dvc repro {name}`"} if differing else {},
+        )
+
+    return check

@@ -1,0 +1,35 @@
+"""Asset `verifier`: the threshold lies between the identity scenarios' holder and impostors (PROTOCOL I2)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assets.suites import Expectation, expect, expect_where
+from inquesto_dag.files import read_json
+
+STAGE = "verifier"
+
+
+def promise_verifier(project: Path, agent: str | None) -> Sequence[Expectation]:
+    """Every impostor below the threshold, every holder of the identity scenarios above it."""
+    calibrated = read_json(project / "data" / STAGE / "verifier.json")
+    threshold, minimum = calibrated["threshold"], calibrated["minimum_speech_s"]
+    scored = f"speech_s >= {minimum}"
+    return [
+        expect("ExpectColumnDistinctValuesToEqualSet", column="kind", value_set=["holder", "impostor"]),
+        expect_where(
+            f'kind == "impostor" and {scored}',
+            "ExpectColumnValuesToBeBetween",
+            column="similarity",
+            max_value=threshold,
+            strict_max=True,
+        ),
+        expect_where(
+            f'kind == "holder" and enrolled_voice == "{calibrated["holder_voice"]}" and {scored}',
+            "ExpectColumnValuesToBeBetween",
+            column="similarity",
+            min_value=threshold,
+        ),
+    ]
+
+
+PROMISES = {"verifier": promise_verifier}

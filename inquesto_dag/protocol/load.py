@@ -1,0 +1,171 @@
+"""Loads a protocol version from its folder, and refuses what does not hold together.
+
+A folder holds `protocol.yaml`, `account.yaml`, `conditions.yaml`, `voices.yaml`, `events.yaml`,
+`questions.yaml`, `facts.yaml`, `lines.yaml` (what any caller says) and `scenarios/*.yaml`, each with the
+`lines` of a family and its `scenarios`. A scenario's line overrides the family's, and that the general one.
+Whatever is wrong is an InputError that names the file, the field, what was expected and the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from inquesto_dag.errors import InputError
+from inquesto_dag.files import canonical_json, sha256_bytes, sha256_file
+from inquesto_dag.protocol.checks import check_protocol
+from inquesto_dag.protocol.models import (
+    Account,
+    Condition,
+    EventType,
+    Fact,
+    Frozen,
+    Protocol,
+    Question,
+    Scenario,
+    Severity,
+    Tools,
+    Voice,
+)
+
+T = TypeVar("T")
+
+
+class _Head(Frozen):
+    """What `protocol.yaml` holds."""
+
+    version: str
+    source: str
+    fail_severity: Severity
+    caller_level_dbov: float
+    enrolled_voice: str
+    enrolment_texts: tuple[str, ...]
+    tools: Tools
+
+
+class _Family(Frozen):
+    """What a file under `scenarios/` holds, before its lines are put into its scenarios."""
+
+    lines: dict[str, str]
+    scenarios: tuple[dict[str, Any], ...]
+
+
+def load_protocol(folder: Path) -> Protocol:
+    """The protocol version in a folder, checked in itself (PROTOCOL P1, P2, P5, D7, D8, D9, D18).
+
+    Raises InputError with file, field and remedy for a missing or malformed file, an unknown field, a
+    duplicate id, a name that nothing defines, or counts that are not the protocol's.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            "is not a folder",
+            where=folder,
+            remedy="name a version that exists under data/protocols, such as v0.1",
+        )
+    head = _read(folder / "protocol.yaml", _Head)
+    scenarios, origins = _read_scenarios(folder)
+    protocol = Protocol(
+        **dict(head),
+        account=_read(folder / "account.yaml", Account),
+        scenarios=scenarios,
+        conditions=_read(folder / "conditions.yaml", tuple[Condition, ...]),
+        voices=_read(folder / "voices.yaml", tuple[Voice, ...]),
+        events=_read(folder / "events.yaml", tuple[EventType, ...]),
+        questions=_read(folder / "questions.yaml", tuple[Question, ...]),
+        facts=_read(folder / "facts.yaml", tuple[Fact, ...]),
+    )
+    check_protocol(protocol, folder, origins)
+    return protocol
+
+
+def protocol_digest(folder: Path) -> str:
+    """SHA-256 over the names and digests of every file of a version (PROTOCOL N4): any change changes it."""
+    files = sorted(path for path in folder.rglob("*.yaml") if path.is_file())
+    if not files:
+        raise InputError("holds no protocol files", where=folder, remedy="name a version's folder")
+    return sha256_bytes(
+        canonical_json({path.relative_to(folder).as_posix(): sha256_file(path) for path in files})
+    )
+
+
+def _read_scenarios(folder: Path) -> tuple[tuple[Scenario, ...], dict[str, Path]]:
+    """All scenarios with their full lines, and the file that each id comes from."""
+    general = _read(folder / "lines.yaml", dict[str, str])
+    paths = sorted((folder / "scenarios").glob("*.yaml"))
+    if not paths:
+        raise InputError(
+            "holds no scenario file", where=folder / "scenarios", remedy="add one file per family"
+        )
+    scenarios: list[Scenario] = []
+    origins: dict[str, Path] = {}
+    for path in paths:
+        family = _read(path, _Family)
+        for number, raw in enumerate(family.scenarios):
+            own = raw.get("lines", {})
+            if not isinstance(own, dict):
+                raise InputError("must map moves to lines", where=path, field=f"scenarios.{number}.lines")
+            lines = {**general, **family.lines, **own}
+            name = f"scenarios.{raw.get('id', number)}"
+            scenario = _validate({**raw, "lines": lines}, Scenario, path, name)
+            if scenario.id in origins:
+                raise InputError(
+                    f"the id {scenario.id} is also used in {origins[scenario.id].name}",
+                    where=path,
+                    field=f"{name}.id",
+                    remedy="give every scenario its own id",
+                )
+            origins[scenario.id] = path
+            scenarios.append(scenario)
+    return tuple(scenarios), origins
+
+
+def _read(path: Path, kind: type[T]) -> T:
+    """A YAML file as a typed value."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InputError(
+            "does not exist", where=path, remedy="restore the file; a protocol version needs all of them"
+        ) from error
+    except (UnicodeDecodeError, OSError) as error:
+        raise InputError(f"cannot be read ({error})", where=path, remedy="restore the file") from error
+    try:
+        raw = yaml.load(text, Loader=_StrictLoader)
+    except yaml.YAMLError as error:
+        raise InputError(
+            f"is not valid YAML ({error})", where=path, remedy="correct the marked line"
+        ) from error
+    return _validate(raw, kind, path)
+
+
+def _validate(raw: Any, kind: type[T], path: Path, prefix: str = "") -> T:
+    try:
+        return TypeAdapter(kind).validate_python(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(part for part in (prefix, *(str(part) for part in first["loc"])) if part)
+        raise InputError(
+            first["msg"],
+            where=path,
+            field=field,
+            remedy="correct this field; the models in inquesto_dag/protocol/models.py say what it may hold",
+        ) from error
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Safe YAML that refuses a key given twice, where the plain loader would keep the last silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} is given twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)

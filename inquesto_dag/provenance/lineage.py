@@ -1,0 +1,72 @@
+"""Where a record comes from: outputs, dependencies and parameters of each stage before it, code, packages.
+
+Everything here is numbers, digests and single words, so that it may stand in a record (PROTOCOL N3). The
+revision is the only part that differs between two clones that compute the same.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from inquesto_dag.provenance.dvc import read_lock_stages
+
+# The packages whose versions can change a result; the whole environment stands in constraints.txt.
+PACKAGES = (
+    "ctranslate2", "espeakng-loader", "faster-whisper", "kokoro-onnx", "numpy", "onnxruntime", "pandas",
+    "pyarrow", "scipy", "silero-vad", "soundfile", "soxr", "statsmodels", "torch", "inquesto-dag",
+)  # fmt: skip
+
+
+def build_lineage(project: Path, stages: Sequence[tuple[str, str | None]]) -> dict[str, Any]:
+    """The lineage of a result of these (stage, agent) pairs, from `dvc.lock`, git and the environment.
+
+    A stage that `dvc.lock` does not hold was not run by DVC and is left out.
+    """
+    locked = read_lock_stages(project)
+    found = {}
+    for name, agent in stages:
+        entry = locked.get(f"{name}@{agent}" if agent else name)
+        if entry is not None:
+            found[name] = {
+                "outputs": {out["path"]: out["md5"] for out in entry.get("outs", ())},
+                "deps": {dep["path"]: dep["md5"] for dep in entry.get("deps", ())},
+                "params": entry.get("params", {}),
+            }
+    return {"stages": found, "packages": package_versions(), "revision": git_revision(project)}
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of the installed packages among PACKAGES; a local part such as `+cpu` is kept."""
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def git_revision(project: Path) -> dict[str, Any]:
+    """The commit, and whether tracked files differ from it; both null where there is no git or no commit.
+
+    `dvc.lock` is left out of the comparison: the run itself writes it.
+    """
+    commit = _git(project, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return {"commit": None, "dirty": None}
+    changed = _git(project, "status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)dvc.lock")
+    return {"commit": commit, "dirty": None if changed is None else bool(changed)}
+
+
+def _git(project: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=project, capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

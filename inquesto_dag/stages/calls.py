@@ -1,0 +1,74 @@
+"""Stage `calls`: place every call of the population to one agent, and keep recording and trace."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inquesto_dag.agents.config import load_agent
+from inquesto_dag.calls.bank import BankEntry, read_bank
+from inquesto_dag.calls.job import CallFiles, CallJob, run_job
+from inquesto_dag.files import read_json, sha256_bytes, sha256_file
+from inquesto_dag.stages.context import StageContext
+from inquesto_dag.tables import CALLS, TOOL_CALLS, TURNS
+
+if TYPE_CHECKING:
+    from inquesto_dag.speech.engines import Engines
+
+RECORDINGS = "recordings"
+
+
+def run(ctx: StageContext) -> None:
+    """Write `calls`, `turns`, `tool_calls` and a folder of recordings, one a call."""
+    jobs = plan_jobs(ctx)
+    with ctx.output() as folder:
+        work = [(job, folder / RECORDINGS / job.call_id) for job in jobs]
+        traces = ctx.map(place_and_write, work, f"calls {ctx.agent}")
+        ctx.write(folder, CALLS, [trace["call"] for trace in traces])
+        ctx.write(folder, TURNS, [turn for trace in traces for turn in trace["turns"]])
+        ctx.write(folder, TOOL_CALLS, [tool for trace in traces for tool in trace["tool_calls"]])
+
+
+def plan_jobs(ctx: StageContext) -> list[CallJob]:
+    """The calls of the population as jobs, in its order."""
+    agent = load_agent(ctx.agents_folder, ctx.required_agent())
+    caller_audio, line_audio = ctx.folder("caller_audio"), ctx.folder("line_audio")
+    bank: dict[tuple[str, str, str], dict[str, BankEntry]] = defaultdict(dict)
+    for (scenario, move, voice, condition), entry in read_bank(caller_audio, line_audio).items():
+        bank[scenario, voice, condition][move] = entry
+    verifier = read_json(ctx.folder("verifier") / "verifier.json")
+    scenarios = {scenario.id: scenario for scenario in ctx.protocol.scenarios}
+    noisy = {condition.id for condition in ctx.protocol.conditions if condition.snr_db is not None}
+    bed_path = line_audio / "bed.flac"
+    bed_sha256 = sha256_file(bed_path) if bed_path.exists() else None
+    jobs = []
+    for row in ctx.rows("population", "population"):
+        with_bed = row["condition"] in noisy
+        jobs.append(
+            CallJob(
+                row=row,
+                scenario=scenarios[row["scenario_id"]],
+                account=ctx.protocol.account,
+                agent=agent,
+                bank=bank[row["scenario_id"], row["voice"], row["condition"]],
+                bed_path=bed_path if with_bed else None,
+                bed_sha256=bed_sha256 if with_bed else None,
+                verifier=verifier,
+            )
+        )
+    return jobs
+
+
+def place_and_write(item: tuple[CallJob, Path], engines: Engines) -> dict[str, Any]:
+    """Place one call, lay its files out, and return its trace with the trace's own digest."""
+    job, folder = item
+    files = run_job(job, engines)
+    trace = files.trace
+    # The trace cannot hold its own digest, nor the id of the agent that shares a memo entry.
+    trace["call"]["agent"] = job.agent.id
+    text = json.dumps(trace, sort_keys=True, indent=1, ensure_ascii=False).encode()
+    CallFiles({**files.files, "trace.json": text}).write(folder)
+    trace["call"]["trace_sha256"] = sha256_bytes(text)
+    return trace

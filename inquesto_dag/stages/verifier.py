@@ -1,0 +1,163 @@
+"""Stage `verifier`: enrol the callers' voices, score every opening, set the threshold (PROTOCOL I1, I2, D11).
+
+A voice is enrolled on the protocol's enrolment texts as each condition's line carries them. The threshold
+comes from the identity scenarios: the holder's openings against the impostors', under all conditions. The
+other callers are scored against their own enrolment, since verification is computed in every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inquesto_dag.audio.babble import excerpt
+from inquesto_dag.audio.files import read_flac
+from inquesto_dag.audio.levels import normalise
+from inquesto_dag.audio.telephone import carry
+from inquesto_dag.files import canonical_json, sha256_bytes, write_json
+from inquesto_dag.protocol.models import Condition, Voice
+from inquesto_dag.speech.verification import MINIMUM_SPEECH, calibrate, enrol, similarity, speech_seconds
+from inquesto_dag.stages.context import StageContext
+from inquesto_dag.tables import VERIFIER
+from inquesto_dag.units import Audio, quantise
+
+if TYPE_CHECKING:
+    from inquesto_dag.speech.engines import Engines
+
+OPENING = "opening"
+
+
+@dataclass(frozen=True)
+class EnrolJob:
+    """One voice to enrol: its texts, the level to say them at (dBov), the lines to carry them over."""
+
+    voice: Voice
+    texts: tuple[str, ...]
+    level_dbov: float
+    conditions: tuple[Condition, ...]
+    bed_path: Path
+
+
+@dataclass(frozen=True)
+class ScoreJob:
+    """One opening as one line carries it, against one enrolment; `role` is the caller's."""
+
+    utterance_id: str
+    condition: Condition
+    path: Path
+    bed_path: Path
+    voice: str
+    enrolled_voice: str
+    role: str
+    enrolment: tuple[float, ...]
+
+
+def run(ctx: StageContext) -> None:
+    """Write `verifier` and `verifier.json`; CheckFailed when holder and impostors do not separate."""
+    protocol = ctx.protocol
+    bed_path = ctx.folder("line_audio") / "bed.flac"
+    enrol_jobs = [
+        EnrolJob(voice, protocol.enrolment_texts, protocol.caller_level_dbov, protocol.conditions, bed_path)
+        for voice in protocol.voices
+    ]
+    enrolled = ctx.map(enrol_voice, enrol_jobs, "enrolment")
+    enrolments = {job.voice.voice: values for job, values in zip(enrol_jobs, enrolled, strict=True)}
+    jobs = score_jobs(ctx, enrolments, bed_path)
+    rows = ctx.map(score_opening, jobs, "verifier")
+    calibration = calibrate(*identity_scores(jobs, rows))
+    with ctx.output() as folder:
+        ctx.write(folder, VERIFIER, rows)
+        write_json(
+            folder / "verifier.json",
+            {
+                "encoder": ctx.profile.verifier,
+                "holder_voice": protocol.enrolled_voice,
+                "threshold": calibration.threshold,
+                "margin": calibration.margin,
+                "lowest_holder": calibration.lowest_holder,
+                "highest_impostor": calibration.highest_impostor,
+                "minimum_speech_s": MINIMUM_SPEECH,
+                "enrolments": enrolments,
+            },
+        )
+
+
+def enrol_voice(job: EnrolJob, engines: Engines) -> list[float]:
+    """The enrolment of one voice, a unit vector."""
+    heard: list[Audio] = []
+    for text in job.texts:
+        spoken = engines.tts.speak(text, voice=job.voice.voice, language=job.voice.language, speed=1.0)
+        clean = quantise(normalise(spoken, job.level_dbov))
+        for condition in job.conditions:
+            carried = carry(clean) if condition.codec == "g711_mu" else clean
+            heard.append(on_the_line(carried, condition, job.bed_path, f"{job.voice.voice}:{text}"))
+    return [float(value) for value in enrol(heard, engines.speaker)]
+
+
+def score_jobs(
+    ctx: StageContext, enrolments: Mapping[str, list[float]], bed_path: Path
+) -> list[ScoreJob]:
+    """Every opening of the population's callers, under every condition, against the account's enrolment."""
+    openings = {
+        (row["scenario_id"], row["voice"]): row["utterance_id"]
+        for row in ctx.rows("utterances", "caller_audio")
+        if row["move"] == OPENING
+    }
+    paths = {(row["utterance_id"], row["condition"]): row["path"] for row in ctx.rows("lines", "line_audio")}
+    line_audio = ctx.folder("line_audio")
+    callers = {
+        (row["scenario_id"], row["voice"]): (row["enrolled_voice"], row["role"])
+        for row in ctx.rows("population", "population")
+    }
+    return [
+        ScoreJob(
+            utterance_id=openings[caller],
+            condition=condition,
+            path=line_audio / paths[openings[caller], condition.id],
+            bed_path=bed_path,
+            voice=caller[1],
+            enrolled_voice=enrolled_voice,
+            role=role,
+            enrolment=tuple(enrolments[enrolled_voice]),
+        )
+        for caller, (enrolled_voice, role) in callers.items()
+        for condition in ctx.protocol.conditions
+    ]
+
+
+def score_opening(job: ScoreJob, engines: Engines) -> dict[str, Any]:
+    """One row of `tables.VERIFIER`."""
+    heard = on_the_line(read_flac(job.path), job.condition, job.bed_path, job.utterance_id)
+    return {
+        "utterance_id": job.utterance_id,
+        "condition": job.condition.id,
+        "voice": job.voice,
+        "enrolled_voice": job.enrolled_voice,
+        "kind": "impostor" if job.role == "impostor" else "holder",
+        "speech_s": speech_seconds(heard, engines.vad),
+        "similarity": similarity(np.asarray(job.enrolment, np.float32), engines.speaker.embed(heard)),
+    }
+
+
+def identity_scores(
+    jobs: Sequence[ScoreJob], rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[float], list[float]]:
+    """Similarities of the identity scenarios' holder and impostors, where there was enough speech."""
+    scores: dict[str, list[float]] = {"legitimate": [], "impostor": []}
+    for job, row in zip(jobs, rows, strict=True):
+        if job.role in scores and row["speech_s"] >= MINIMUM_SPEECH:
+            scores[job.role].append(row["similarity"])
+    return scores["legitimate"], scores["impostor"]
+
+
+def on_the_line(carried: Audio, condition: Condition, bed_path: Path, key: str) -> Audio:
+    """Carried speech as the agent hears it: with the bed under it where the condition is noisy."""
+    if condition.snr_db is None:
+        return carried
+    bed = read_flac(bed_path)
+    start = int(sha256_bytes(canonical_json(key))[:8], 16) % len(bed)
+    return quantise(carried + excerpt(bed, start, len(carried)))

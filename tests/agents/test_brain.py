@@ -1,0 +1,83 @@
+"""Which brains can be made, and what identifies the scripted one."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from inquesto_dag.agents import scripted
+from inquesto_dag.agents.brain import Heard, make_brain
+from inquesto_dag.agents.config import AgentConfig, load_agent
+from inquesto_dag.agents.program import Program
+from inquesto_dag.agents.tools import ToolBox
+from inquesto_dag.errors import InputError
+from tests.agents.conftest import AGENTS
+
+# SHA-256 of the policy's code at each version: whoever changes an answer raises POLICY_VERSION, because the
+# memo would otherwise give back calls of another policy (PROTOCOL D17).
+CODE = {1: "2d004816831116ed1b9288ef40311ced907f27591855dc2d7d9a5963054d4ded"}
+
+
+def _config(**brain: object) -> AgentConfig:
+    raw = load_agent(AGENTS, "embedded-700").model_dump()
+    return AgentConfig.model_validate({**raw, "brain": brain or raw["brain"]})
+
+
+def test_D17_policy_version_was_raised_with_the_code() -> None:
+    """The code behind the version is the code that was declared for it."""
+    folder = Path(scripted.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        if path.name != "__init__.py":
+            digest.update(path.read_bytes())
+    assert CODE.get(scripted.POLICY_VERSION) == digest.hexdigest(), (
+        "the scripted policy's code changed: raise POLICY_VERSION when an answer can differ, "
+        "and note the digest for that version here"
+    )
+
+
+@pytest.mark.parametrize("kind", ["openai", "transformers", "oracle"])
+def test_unsupported_brains_are_refused_with_what_is_supported(kind: str) -> None:
+    """No stand-in answers in their place."""
+    with pytest.raises(InputError, match=rf"brain kind '{kind}' is not supported(.|\n)*scripted") as caught:
+        make_brain(_config(kind=kind))
+    assert caught.value.field == "brain.kind" and caught.value.exit_code == 2
+
+
+def test_settings_that_would_decide_nothing_are_refused() -> None:
+    """A setting that the scripted brain does not have must not look like one that it has."""
+    with pytest.raises(InputError, match="takes no settings"):
+        make_brain(_config(kind="scripted", settings={"temperature": 0}))
+
+
+def test_identity_names_all_that_decides_answers() -> None:
+    """Version, greeting and program limits."""
+    config = load_agent(AGENTS, "embedded-700")
+    identity = make_brain(config).identity
+    assert identity["version"] == scripted.POLICY_VERSION
+    assert identity != make_brain(config, Program(attempts=2)).identity
+    greeting = config.model_copy(update={"greeting": "Hello."})
+    assert identity != make_brain(greeting).identity
+
+
+def test_greeting_is_said_only_by_an_agent_that_has_one() -> None:
+    """The embedded agents let the caller speak first."""
+    config = load_agent(AGENTS, "embedded-700")
+    assert list(make_brain(config).start(1).greet()) == []
+    greeting = config.model_copy(update={"greeting": "Hello, billing team."})
+    assert list(make_brain(greeting).start(1).greet()) == ["Hello, billing team."]
+
+
+def test_sessions_share_nothing(toolbox: object) -> None:
+    """Two calls of one brain know nothing of each other, and the seed changes no answer."""
+    assert callable(toolbox)
+    brain = make_brain(load_agent(AGENTS, "embedded-700"))
+    tools: ToolBox = toolbox()
+    first, second = brain.start(1), brain.start(2)
+    request = Heard("I want to cancel my subscription.", 0.9)
+    assert list(first.reply(request, tools)) == list(second.reply(request, tools))
+    number = Heard("4471", 0.9)
+    assert list(first.reply(number, tools)) == list(second.reply(number, tools))
+    assert [row["tool"] for row in tools.rows] == ["lookup_account", "verify_voice"] * 2
