@@ -96,6 +96,8 @@ class ScriptedCaller:
             yield "account_number"
         if heard.wrong == "goal":
             yield "goal_again"
+        if heard.wrong:  # set right as often as a caller will; nobody agrees to what they know to be wrong
+            yield "goodbye"
         satisfied = (heard.done or heard.answered) and not heard.wrong
         if satisfied:
             yield "nothing_else"

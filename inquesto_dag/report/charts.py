@@ -105,24 +105,29 @@ def curve(
     digits: int = 0,
     ceiling: float | None = None,
 ) -> Curve:
-    """A curve of rows (agent, window in ms, value, interval), from zero up to a round number.
+    """A curve of rows (agent, window in ms, value, interval), between round numbers that hold zero.
 
     `ceiling` ends the scale there at most, 100 for a percentage.
     """
     known = [row for row in rows if row[2] is not None]
     windows = [row[1] for row in rows]
     left, right = min(windows), max(windows)
-    top = max([max([value or 0.0, *(span or [])]) for _, _, value, span in known] or [0.0]) or 1.0
+    top = max([0.0, *(max([value or 0.0, *(span or [])]) for _, _, value, span in known)])
+    bottom = min(
+        [0.0, *(row[2] or 0.0 for row in known)]
+    )  # a median is negative where most replies talk over
     if ceiling is not None:
         top = min(top, ceiling)
-    step = next((size for size in STEPS if top / size <= 4), STEPS[-1])
-    end = step * math.ceil(top / step - 1e-9)
+    if top == bottom:
+        top = 1.0
+    step = next((size for size in STEPS if (top - bottom) / size <= 4), STEPS[-1])
+    end, start = step * max(1, math.ceil(top / step - 1e-9)), step * math.floor(bottom / step + 1e-9)
 
     def across(window: float) -> float:
         return round(20 + (WIDTH - 40) * ((window - left) / (right - left) if right > left else 0.5), 2)
 
     def down(value: float) -> float:
-        return round(HEIGHT * (1 - value / end), 2)
+        return round(HEIGHT * (1 - (value - start) / (end - start)), 2)
 
     return Curve(
         title,
@@ -140,5 +145,8 @@ def curve(
             if value is not None
         ),
         tuple((across(window), f"{window:g} ms") for window in sorted(set(windows))),
-        tuple((down(step * k), f"{step * k:g}") for k in range(round(end / step) + 1)),
+        tuple(
+            (down(step * k), number_text(step * k, 0 if step >= 1 else 2))
+            for k in range(round(start / step), round(end / step) + 1)
+        ),
     )

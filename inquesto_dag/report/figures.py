@@ -97,7 +97,7 @@ def latency_histogram(
     values: Sequence[float],
     limits: Mapping[str, float],
     *,
-    low: float = -2.0,
+    low: float = -4.0,
     high: float = 5.0,
     width: int = 520,
 ) -> Histogram:

@@ -1,6 +1,6 @@
 """Speaker verification: enrolment, scoring and calibration (PROTOCOL I1, I2, D11).
 
-A voice is enrolled on two sentences as each condition's line carries them; the enrolment is the pooled,
+A voice is enrolled on the protocol's sentences as each condition's line carries them; the enrolment is the pooled,
 normalised centroid of their embeddings. A call is scored on the caller's first utterance as the line
 delivered it, by cosine. Below `MINIMUM_SPEECH` of speech the answer is "not enough speech", never
 "verified". One threshold serves the population: the middle of the gap between the lowest holder and the
@@ -21,11 +21,6 @@ from inquesto_dag.units import SAMPLE_RATE, Audio, Seconds
 
 MINIMUM_SPEECH: Seconds = 1.6  # one window of the encoder (GE2E, Wan et al. 2018)
 SPEECH_PROBABILITY = 0.5
-
-ENROLMENT_TEXTS = (
-    "My voice is how you will know that it is really me calling about this account.",
-    "The morning train was late again, so I walked along the river and bought some bread.",
-)
 
 Status = Literal["verified", "not_verified", "not_enough_speech"]
 

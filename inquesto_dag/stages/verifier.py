@@ -1,8 +1,8 @@
 """Stage `verifier`: enrol the callers' voices, score every opening, set the threshold (PROTOCOL I1, I2, D11).
 
-A voice is enrolled on the protocol's enrolment texts as each condition's line carries them. The threshold
-comes from the identity scenarios: the holder's openings against the impostors', under all conditions. The
-other callers are scored against their own enrolment, since verification is computed in every call.
+A voice is enrolled on the protocol's enrolment texts as each condition's line carries them. Verification is
+computed in every call, so the threshold must hold in every call: it lies between the lowest score of any
+caller against their own enrolment and the highest of an impostor against the holder's, under all conditions.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def run(ctx: StageContext) -> None:
     enrolments = {job.voice.voice: values for job, values in zip(enrol_jobs, enrolled, strict=True)}
     jobs = score_jobs(ctx, enrolments, bed_path)
     rows = ctx.map(score_opening, jobs, "verifier")
-    calibration = calibrate(*identity_scores(jobs, rows))
+    calibration = calibrate(*calibration_scores(jobs, rows))
     with ctx.output() as folder:
         ctx.write(folder, VERIFIER, rows)
         write_json(
@@ -143,15 +143,15 @@ def score_opening(job: ScoreJob, engines: Engines) -> dict[str, Any]:
     }
 
 
-def identity_scores(
+def calibration_scores(
     jobs: Sequence[ScoreJob], rows: Sequence[Mapping[str, Any]]
 ) -> tuple[list[float], list[float]]:
-    """Similarities of the identity scenarios' holder and impostors, where there was enough speech."""
-    scores: dict[str, list[float]] = {"legitimate": [], "impostor": []}
+    """Similarities of every holder to their own enrolment, and of the impostors, given enough speech."""
+    holders, impostors = [], []
     for job, row in zip(jobs, rows, strict=True):
-        if job.role in scores and row["speech_s"] >= MINIMUM_SPEECH:
-            scores[job.role].append(row["similarity"])
-    return scores["legitimate"], scores["impostor"]
+        if row["speech_s"] >= MINIMUM_SPEECH:
+            (impostors if job.role == "impostor" else holders).append(row["similarity"])
+    return holders, impostors
 
 
 def on_the_line(carried: Audio, condition: Condition, bed_path: Path, key: str) -> Audio:

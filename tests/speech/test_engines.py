@@ -16,6 +16,8 @@ from inquesto_dag.errors import InputError
 from inquesto_dag.speech.engines import Engines, EngineSpec, audio_digest, engines_for
 from inquesto_dag.units import Audio
 
+pytestmark = pytest.mark.engines
+
 TEXT = "Yes, please."
 
 

@@ -16,6 +16,8 @@ from inquesto_dag.speech.kokoro import KokoroOnnx, KokoroTorch
 from inquesto_dag.speech.loaded import installed_file
 from inquesto_dag.units import Audio, quantise
 
+pytestmark = pytest.mark.engines
+
 SHORT = "Yes, that is right."
 
 
@@ -123,7 +125,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     config |= {"n_layer": 1, "max_dur": 4}  # the decoder fixes the other widths
     config["plbert"] |= {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 32}
     config["plbert"] |= {"num_hidden_layers": 1}
-    config["istftnet"] |= {"upsample_initial_channel": 32}
     (folder / "config.json").write_text(json.dumps(config))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)

@@ -13,6 +13,8 @@ from inquesto_dag.speech.interfaces import VAD_FRAME, VoiceActivityDetector
 from inquesto_dag.speech.silero import Silero
 from inquesto_dag.units import Audio
 
+pytestmark = pytest.mark.engines
+
 
 @pytest.fixture(scope="module")
 def silero(engines: Engines) -> Silero:

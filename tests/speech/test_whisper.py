@@ -16,6 +16,8 @@ from inquesto_dag.speech.interfaces import Recogniser, Recognition
 from inquesto_dag.speech.whisper import FULL_WINDOW, Whisper, fitted_window
 from inquesto_dag.units import Audio, quantise
 
+pytestmark = pytest.mark.engines
+
 
 @pytest.fixture(scope="module")
 def whisper(engines: Engines) -> Whisper:
