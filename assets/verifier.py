@@ -1,4 +1,4 @@
-"""Asset `verifier`: the threshold lies between the identity scenarios' holder and impostors (PROTOCOL I2)."""
+"""Asset `verifier`: the threshold lies between holders and impostors in every call (PROTOCOL I2, D11)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ STAGE = "verifier"
 
 
 def promise_verifier(project: Path, agent: str | None) -> Sequence[Expectation]:
-    """Every impostor below the threshold, every holder of the identity scenarios above it."""
+    """Every impostor below the threshold, every caller with an enrolment of their own at it or above."""
     calibrated = read_json(project / "data" / STAGE / "verifier.json")
     threshold, minimum = calibrated["threshold"], calibrated["minimum_speech_s"]
     scored = f"speech_s >= {minimum}"
@@ -24,7 +24,7 @@ def promise_verifier(project: Path, agent: str | None) -> Sequence[Expectation]:
             strict_max=True,
         ),
         expect_where(
-            f'kind == "holder" and enrolled_voice == "{calibrated["holder_voice"]}" and {scored}',
+            f'kind == "holder" and {scored}',
             "ExpectColumnValuesToBeBetween",
             column="similarity",
             min_value=threshold,

@@ -92,8 +92,9 @@ class CallerClock:
         latest = max((p.end for p, _ in _audible(agent, now)), default=0)
         if latest > now:  # the agent is talking
             return now >= goodbye + to_samples(LAST_WORDS)
-        answered = latest > goodbye and now >= latest + to_samples(AFTERWARDS)
-        return answered or now >= goodbye + to_samples(LAST_WAIT)
+        if latest > goodbye:
+            return now >= latest + to_samples(AFTERWARDS)
+        return now >= goodbye + to_samples(LAST_WAIT)
 
     def _reaction(self) -> Seconds:
         draw = np.random.default_rng([self.seed, len(self.spoken)])

@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
     write_table(tmp_path / "data" / "calls" / AGENT / "calls.parquet", placed)
     write_json(
         tmp_path / "data" / "verifier" / "verifier.json",
-        {"threshold": 0.75, "minimum_speech_s": 1.6, "holder_voice": "af_heart"},
+        {"threshold": 0.75, "minimum_speech_s": 1.6},
     )
     return tmp_path
 
@@ -64,7 +64,7 @@ def sound_table(table: str) -> pd.DataFrame:
         "verifier": {
             "utterance_id": ["h", "i", "s", "g"], "kind": ["holder", "impostor", "impostor", "holder"],
             "enrolled_voice": ["af_heart", "af_heart", "af_heart", "am_michael"],
-            "similarity": [0.8, 0.7, 0.9, 0.6], "speech_s": [2.0, 2.0, 1.0, 2.0],
+            "similarity": [0.8, 0.7, 0.9, 0.76], "speech_s": [2.0, 2.0, 1.0, 2.0],
         },
         "calls": {
             "call_id": CALLS, "agent": [AGENT, AGENT], "duration_s": [30.0, 40.0],
@@ -126,6 +126,7 @@ FAULTS: list[tuple[str, str, int, Any]] = [
     ("lines", "codec", 2, "g711_mu"),
     ("lines", "snr_db", 1, 10.0),
     ("verifier", "similarity", 0, 0.74),
+    ("verifier", "similarity", 3, 0.74),
     ("verifier", "similarity", 1, 0.75),
     ("verifier", "kind", 0, "impostor"),
     ("calls", "call_id", 1, "not.planned.call"),

@@ -1,0 +1,240 @@
+"""The command line: what it prints, its exit codes, and that a user's mistake never shows a traceback."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inquesto_dag.cli import main
+from inquesto_dag.cli.models import FetchProgress, needed_models
+from inquesto_dag.cli.project import find_project
+from inquesto_dag.cli.score import choose_agents, print_scores
+from inquesto_dag.cli.ui import dagster_home
+from inquesto_dag.errors import InputError
+from inquesto_dag.files import write_json
+from inquesto_dag.provenance.params import load_params
+from inquesto_dag.speech.fetch import Step
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project's inputs, without code and outputs."""
+    for name in ("data/protocols", "data/agents"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("dvc.yaml", "params.yaml", "dagster.yaml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """The exit code of a command, run in this process."""
+    monkeypatch.setattr(sys, "argv", ["inquesto-dag", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def test_help_starts_fast_and_imports_nothing_heavy() -> None:
+    """`--help` loads no numbers, tables, engines or graphs."""
+    program = (
+        "import sys, inquesto_dag.cli\n"
+        "heavy = {'numpy', 'pandas', 'torch', 'pyarrow', 'scipy', 'dvc', 'dagster', 'onnxruntime', 'yaml'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    assert python("-c", program).strip() == "[]"
+    shown = python("-m", "inquesto_dag", "--help")
+    assert all(name in shown for name in ("score", "stage", "models", "agents", "ui"))
+
+
+def python(*arguments: str) -> str:
+    """What a Python command prints, run in the project's folder."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("stage", "scoring"), "unknown stage 'scoring'"),
+        (("stage", "calls"), "needs an agent"),
+        (("stage", "calls", "--agent", "nobody"), "unknown agent 'nobody'"),
+        (("stage", "population", "--agent", "embedded-700"), "is the same for every agent"),
+        (("score", "--agent", "nobody"), "unknown agent 'nobody'"),
+        (("models", "verify", "gpt"), "gpt"),
+    ],
+)
+def test_wrong_use_exits_with_2_and_a_next_step(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    project: Path,
+    arguments: tuple[str, ...],
+    told: str,
+) -> None:
+    """Where, what, and the next step; no traceback."""
+    monkeypatch.chdir(project)
+    assert run(monkeypatch, *arguments) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert "next: " in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "told"),
+    [
+        ("params.yaml", "population: quick", "population: some", r"population"),
+        ("params.yaml", "profile: embedded", "profile: pocket", "unknown profile 'pocket'"),
+        ("params.yaml", "protocol: v0.1", "protocol: v9", "v9"),
+        ("data/agents/embedded-700.yaml", "endpointing_ms: 700", "endpointing_ms: soon", "endpointing_ms"),
+        ("data/protocols/v0.1/account.yaml", "number:", "numbre:", "account.yaml"),
+    ],
+)
+def test_wrong_input_exits_with_2_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    project: Path,
+    path: str,
+    old: str,
+    new: str,
+    told: str,
+) -> None:
+    """`score` reads parameters, agents and protocol itself, so DVC's exit code does not hide the fault."""
+    text = (project / path).read_text()
+    assert old in text
+    (project / path).write_text(text.replace(old, new))
+    monkeypatch.chdir(project)
+    assert run(monkeypatch, "score") == 2
+    captured = capsys.readouterr()
+    assert told in captured.err
+    assert "next: " in captured.err
+    assert "Traceback" not in captured.err
+    assert not (project / "dvc.lock").exists()
+
+
+def test_an_unknown_option_exits_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every command line does."""
+    assert run(monkeypatch, "score", "--population", "half") == 2
+    assert run(monkeypatch, "sing") == 2
+
+
+def test_outside_a_project_says_so(tmp_path: Path) -> None:
+    """The nearest folder upwards counts; none is an error."""
+    with pytest.raises(InputError, match=r"no dvc\.yaml here or above"):
+        find_project(tmp_path)
+    (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    assert find_project(tmp_path / "a" / "b") == tmp_path.resolve()
+
+
+def test_agents_are_listed_with_their_window(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    """Every file under data/agents, whether or not params.yaml names it."""
+    (project / "params.yaml").write_text(
+        (project / "params.yaml").read_text().replace("  - embedded-1100\n", "")
+    )
+    monkeypatch.chdir(project)
+    assert run(monkeypatch, "agents", "list") == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert set(lines) >= {"embedded-400", "embedded-700", "embedded-1100"}
+    assert "700 ms" in lines["embedded-700"] and "in params.yaml" in lines["embedded-700"]
+    assert "not scored" in lines["embedded-1100"]
+
+
+def test_agents_are_chosen_in_the_order_of_the_parameters(project: Path) -> None:
+    """None named means all; the order asked for does not matter."""
+    params = load_params(project)
+    assert choose_agents(params, []) == list(params.agents)
+    assert choose_agents(params, ["embedded-1100", "embedded-400"]) == ["embedded-400", "embedded-1100"]
+    with pytest.raises(InputError, match=r"unknown agent 'x'\n.*data/agents/NAME\.yaml"):
+        choose_agents(params, ["x"])
+
+
+def test_scores_are_told_as_cited_with_record_and_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """PROTOCOL N2 for each agent, and where to look."""
+    rate = {"passes": 22, "n": 30, "interval": [55.56, 85.82]}
+    none = {"passes": 0, "n": 0}
+    record = {
+        "protocol": {"version": "v0.1"},
+        "score": rate,
+        "departures": {"judge": "rules", "caller": "scripted"},
+        "population": {"calls": 30, "size": 306},
+        "status": {"unjudged": 0, "infrastructure": 0},
+        "views": {
+            "behavior": {"passes": 2, "n": 3},
+            "robustness": {"passes": 1, "n": 2},
+            "identity": none,
+            "fairness": {"worst": "uk_male", "groups": {"uk_male": {"passes": 1, "n": 4}}},
+        },
+    }
+    write_json(tmp_path / "data" / "record" / "one" / "record.json", record)
+    monkeypatch.chdir(tmp_path)
+    print_scores(tmp_path, ["one"], leaderboard=True)
+    assert capsys.readouterr().out.split("\n") == [
+        "",
+        "one",
+        "  Inquesto v0.1 variant [judge=rules, caller=scripted, n=30 of 306] = 73.3% "
+        "(95% CI 55.6–85.8; n = 30)",
+        "  B 67 · R 50 · I – · F 25",
+        "  record data/record/one/record.json",
+        "  page   data/record/one/page/index.html",
+        "",
+        "side by side: data/leaderboard/page/index.html",
+        "",
+    ]
+
+
+def test_models_of_the_profile_are_fetched_by_default(project: Path) -> None:
+    """What the embedded profile loads, voices included, and nothing that it does not."""
+    needed = ["kokoro-int8", "whisper-base", "silero-vad", "ge2e", "kokoro-voices"]
+    assert needed_models(project, []) == needed
+    assert needed_models(project, ["whisper-tiny"]) == ["whisper-tiny"]
+
+
+def test_missing_models_exit_with_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    """A check that failed, with the command that mends it."""
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("INQUESTO_MODELS", str(project / "nowhere"))
+    assert run(monkeypatch, "models", "verify", "ge2e") == 1
+    captured = capsys.readouterr()
+    assert "missing      ge2e/pretrained.pt" in captured.out
+    assert "inquesto-dag models fetch" in captured.err
+
+
+def test_fetch_tells_notes_and_ends_but_not_every_block(capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is there already is not worth a line."""
+    tell = FetchProgress()
+    for done in range(0, 11):
+        tell(Step("m", "f", "a source", done * 1_000_000, 10_000_000))
+    tell(Step("m", "f", "another source", 0, 10, note="does not answer"))
+    tell(Step("m", "g", "models folder", 5, 5))
+    assert capsys.readouterr().err.splitlines() == [
+        "m/f: 0.0 of 10.0 MB from a source",
+        "m/f: 10.0 of 10.0 MB from a source",
+        "m/f: another source: does not answer",
+    ]
+
+
+def test_dagster_gets_the_projects_settings(project: Path) -> None:
+    """`.dagster/dagster.yaml` is the project's, telemetry off."""
+    home = dagster_home(project)
+    assert home == project / ".dagster"
+    assert (home / "dagster.yaml").read_bytes() == (project / "dagster.yaml").read_bytes()
+    assert "enabled: false" in (home / "dagster.yaml").read_text()
+
+
+def test_a_failed_stage_makes_score_exit_with_1(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DVC's failure is passed on; here the project is no DVC repository at all."""
+    monkeypatch.chdir(project)
+    assert run(monkeypatch, "score") == 1
