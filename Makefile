@@ -16,7 +16,7 @@ score: models
 	@$(BIN)/inquesto-dag score $(ARGUMENTS)
 
 test: models
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 check: $(READY)
 	$(BIN)/ruff check .

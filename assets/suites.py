@@ -95,9 +95,10 @@ def validate_table(name: str, frame: pd.DataFrame, expectations: Sequence[Expect
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations as gx
     import great_expectations.expectations as classes
+    from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
     source = context.data_sources.add_pandas("disk").add_dataframe_asset(name)
     batch = source.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
     suite = gx.ExpectationSuite(

@@ -147,7 +147,8 @@ def calibration_scores(
     jobs: Sequence[ScoreJob], rows: Sequence[Mapping[str, Any]]
 ) -> tuple[list[float], list[float]]:
     """Similarities of every holder to their own enrolment, and of the impostors, given enough speech."""
-    holders, impostors = [], []
+    holders: list[float] = []
+    impostors: list[float] = []
     for job, row in zip(jobs, rows, strict=True):
         if row["speech_s"] >= MINIMUM_SPEECH:
             (impostors if job.role == "impostor" else holders).append(row["similarity"])

@@ -290,7 +290,7 @@ def test_T6_a_tool_argument_in_its_original_form() -> None:
         ),
         (
             "change_email-correcting",
-            "River dot stone at example dot com. No, I mean harbor dot lane at example dot com.",
+            "River dot stone at example dot com. No, I mean silver dot mountain at example dot com.",
             "I noted river.stone@example.com.",
         ),
         (

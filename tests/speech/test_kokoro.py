@@ -42,7 +42,10 @@ def test_line_is_trimmed_quantised_and_of_sane_length(said: Callable[..., Audio]
 
 def test_same_line_gives_the_same_bytes_whatever_was_said_before(onnx: KokoroOnnx) -> None:
     """Nothing carries over from one line to the next."""
-    speak = lambda text: onnx.speak(text, voice="bf_emma", language="en-gb", speed=1.0)  # noqa: E731
+
+    def speak(text: str) -> Audio:
+        return onnx.speak(text, voice="bf_emma", language="en-gb", speed=1.0)
+
     first = speak(SHORT)
     speak("Something else.")
     assert np.array_equal(first, speak(SHORT))
@@ -64,7 +67,10 @@ def test_raw_audio_is_that_of_the_kokoro_onnx_package(onnx: KokoroOnnx, models: 
 
 def test_speed_and_voice_change_the_line(onnx: KokoroOnnx) -> None:
     """A faster line is shorter by about its speed; another voice is another sound."""
-    say = lambda voice, speed: onnx.speak(SHORT, voice=voice, language="en-us", speed=speed)  # noqa: E731
+
+    def say(voice: str, speed: float) -> Audio:
+        return onnx.speak(SHORT, voice=voice, language="en-us", speed=speed)
+
     slow, fast = say("af_heart", 0.88), say("af_heart", 1.3)
     assert 0.55 < len(fast) / len(slow) < 0.85
     assert not np.array_equal(slow, say("am_michael", 0.88))
