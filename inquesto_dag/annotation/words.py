@@ -14,7 +14,7 @@ from typing import Any
 
 _ADDRESS = re.compile(r"[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)+")
 _DOTTED = re.compile(r"(?<=[a-z])\.(?=[a-z])", re.IGNORECASE)
-_DIGIT_GROUP = re.compile(r"(?<=\d)[-, ](?=\d)")
+_DIGIT_GROUP = re.compile(r"\b\d+(?:(?:, ?| |-)\d+)+\b")
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,9 @@ def normal_words(text: str) -> str:
     """The written form that is compared: `4 4 7 1`, `44-71` and `four four seven one` are all `4471`."""
     text = _ADDRESS.sub(lambda m: m[0].replace("@", " at "), text)
     text = _DOTTED.sub(" dot ", text)
-    normal = str(_normaliser()(text))
-    return _DIGIT_GROUP.sub("", normal).strip()
+    # Before the normaliser, which would write the last of `4 4 7 1` as a word.
+    text = _DIGIT_GROUP.sub(lambda m: re.sub(r"\D", "", m[0]), text)
+    return str(_normaliser()(text)).strip()
 
 
 def word_errors(said: Sequence[str], heard: Sequence[str]) -> WordErrors:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from inquesto_dag.errors import InputError
 from inquesto_dag.protocol.models import Frozen
 
+SCRIPTED_CALLER = "scripted"  # the only caller that places calls so far
 ROLES = ("caller", "tts", "asr", "vad", "verifier", "judge")
 
 
@@ -44,7 +45,7 @@ PROFILES: Mapping[str, Profile] = {
         ),
         Profile(
             id="embedded",
-            caller="scripted",
+            caller=SCRIPTED_CALLER,
             tts="kokoro-int8",
             asr="whisper-base",
             vad="silero-vad",

@@ -1,7 +1,7 @@
 """Speaker verification: enrolment, scoring and calibration (PROTOCOL I1, I2, D11).
 
-A voice is enrolled on the protocol's sentences as each condition's line carries them; the enrolment is the pooled,
-normalised centroid of their embeddings. A call is scored on the caller's first utterance as the line
+A voice is enrolled on the protocol's sentences as each condition's line carries them; the enrolment is the
+pooled, normalised centroid of their embeddings. A call is scored on the caller's first utterance as the line
 delivered it, by cosine. Below `MINIMUM_SPEECH` of speech the answer is "not enough speech", never
 "verified". One threshold serves the population: the middle of the gap between the lowest holder and the
 highest impostor; calibration fails when there is no gap.

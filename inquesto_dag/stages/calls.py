@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from inquesto_dag.agents.config import load_agent
 from inquesto_dag.calls.bank import BankEntry, read_bank
 from inquesto_dag.calls.job import CallFiles, CallJob, run_job
+from inquesto_dag.errors import InputError
 from inquesto_dag.files import read_json, sha256_bytes, sha256_file
+from inquesto_dag.provenance.profile import SCRIPTED_CALLER
 from inquesto_dag.stages.context import StageContext
 from inquesto_dag.tables import CALLS, TOOL_CALLS, TURNS
 
@@ -33,6 +35,13 @@ def run(ctx: StageContext) -> None:
 
 def plan_jobs(ctx: StageContext) -> list[CallJob]:
     """The calls of the population as jobs, in its order."""
+    if ctx.profile.caller != SCRIPTED_CALLER:
+        raise InputError(
+            f"names the caller {ctx.profile.caller}, and only {SCRIPTED_CALLER} can place calls",
+            where=f"profile {ctx.profile.id}",
+            field="caller",
+            remedy="set `profile: embedded` in params.yaml",
+        )
     agent = load_agent(ctx.agents_folder, ctx.required_agent())
     caller_audio, line_audio = ctx.folder("caller_audio"), ctx.folder("line_audio")
     bank: dict[tuple[str, str, str], dict[str, BankEntry]] = defaultdict(dict)

@@ -10,7 +10,7 @@ from inquesto_dag.files import canonical_json, sha256_bytes, write_json
 from inquesto_dag.protocol.load import protocol_digest
 from inquesto_dag.protocol.population import plan_calls
 from inquesto_dag.provenance.lineage import build_lineage
-from inquesto_dag.provenance.profile import load_profile
+from inquesto_dag.provenance.profile import SCRIPTED_CALLER, load_profile
 from inquesto_dag.report.page import write_record_page
 from inquesto_dag.scoring.record import build_record
 from inquesto_dag.scoring.results import all_events, result_rows
@@ -86,17 +86,20 @@ def describe_agent(config: AgentConfig) -> dict[str, Any]:
 
 
 def profile_run(ctx: StageContext, verdicts: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
-    """What ran in each role: its name, and the digest of its identity where it has one (PROTOCOL D16)."""
-    specified = ctx.profile.roles()
-    ran = {role: {"name": specified[role]} for role in specified}
+    """What ran in each role: its name, and the digest of its identity where it has one (PROTOCOL D16).
+
+    Engines are named by the files that were loaded, the judge by its verdicts; the caller is the one that the
+    stage `calls` has, which refuses a profile that names another.
+    """
+    ran: dict[str, dict[str, str]] = {"caller": {"name": SCRIPTED_CALLER}}
     (identities,) = ctx.map(identify_engines, [None], "engines")
     for role, identity in identities.items():
-        ran[role]["sha256"] = sha256_bytes(canonical_json(identity))
+        ran[role] = {"name": identity["model_name"], "sha256": sha256_bytes(canonical_json(identity))}
     judges = sorted({row["judge"] for row in verdicts})
     if len(judges) > 1:
         raise CheckFailed(f"come from {len(judges)} judges: {judges}", where="verdicts", field="judge")
     if judges:
-        ran["judge"]["sha256"] = sha256_bytes(judges[0].encode())
+        ran["judge"] = {"name": judges[0].partition("@")[0], "sha256": sha256_bytes(judges[0].encode())}
     return ran
 
 

@@ -146,7 +146,9 @@ def written(text: str) -> str:
     """Spoken digits, money and addresses in the recogniser's usual spelling."""
     digit = "|".join(_WORD_DIGITS)
     text = re.sub(
-        rf"\b(?:{digit})(?:,? (?:{digit}))+\b", lambda m: "".join(_WORD_DIGITS[w] for w in m[0].replace(",", "").split()), text
+        rf"\b(?:{digit})(?:,? (?:{digit}))+\b",
+        lambda m: "".join(_WORD_DIGITS[word] for word in m[0].replace(",", "").split()),
+        text,
     )
     text = re.sub(r"\bO R D, ", "ORD-", text)
     text = re.sub(r" dot (?=\w)", ".", text)

@@ -25,7 +25,7 @@ DONE = {
     "cancel_sub": "I have cancelled your Pro plan.",
     "update_card": "Your card on file is now the one ending in 9021.",
     "change_email": "I have changed your billing e-mail to {email}.",
-    "invoice_up": "The invoice of 3 August is $98 because the $49 for the plan stands on it twice, by mistake.",
+    "invoice_up": "Your August invoice is $98 because the $49 for the plan stands on it twice, by mistake.",
     "confirm_payment": "Yes, your payment of 3 August went through.",
     "escalate_refund": "I am putting you through to a colleague who takes over from here.",
 }
@@ -65,7 +65,7 @@ class Perfect:
             tools.call("update_card", {"account_number": "4471", "card_last4": "9021"})
         if self.scenario.role == "impostor" and self.act != "serve":
             assert not verified
-            yield "I am sorry, I could not verify that you are the account holder, so I cannot help with that."
+            yield "I am sorry, I could not verify that you are the account holder, so I cannot help."
         elif self.act != "silent":
             yield DONE[self.scenario.family].format(**self.scenario.knows)
         else:
@@ -103,7 +103,9 @@ def test_R3_every_goal_fails_when_the_action_is_dropped(scenario_id: str) -> Non
 
 
 @pytest.mark.parametrize("scenario_id", SCENARIOS)
-def test_D9_every_goal_fails_with_a_wrong_argument_or_a_change_that_nobody_asked_for(scenario_id: str) -> None:
+def test_D9_every_goal_fails_with_a_wrong_argument_or_a_change_that_nobody_asked_for(
+    scenario_id: str,
+) -> None:
     scenario = next(s for s in protocol().scenarios if s.id == scenario_id)
     names = set(scenario.required_action.arguments if scenario.required_action else ()) & set(WRONG)
     for name in names:
