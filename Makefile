@@ -7,6 +7,8 @@ AGENT ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 ARGUMENTS := $(if $(POPULATION),--population $(POPULATION)) $(foreach agent,$(AGENT),--agent $(agent))
 
 .PHONY: score test check models clean-environment
@@ -15,10 +17,10 @@ ARGUMENTS := $(if $(POPULATION),--population $(POPULATION)) $(foreach agent,$(AG
 score: models
 	@$(BIN)/inquesto-dag score $(ARGUMENTS)
 
-test: models
+test: $(READY_TO_TEST) models
 	$(BIN)/pytest -n auto
 
-check: $(READY)
+check: $(READY_TO_TEST)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
@@ -30,7 +32,11 @@ models: $(READY)
 $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) is not installed (set PYTHON=...)"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(INSTALL) -e .
+	touch $@
+
+$(READY_TO_TEST): $(READY)
+	$(INSTALL) -e ".[dev]"
 	touch $@
 
 clean-environment:

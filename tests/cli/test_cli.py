@@ -238,3 +238,24 @@ def test_a_failed_stage_makes_score_exit_with_1(project: Path, monkeypatch: pyte
     """DVC's failure is passed on; here the project is no DVC repository at all."""
     monkeypatch.chdir(project)
     assert run(monkeypatch, "score") == 1
+
+
+def test_timings_sum_what_the_stages_cost(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Shares are ratios of sums: 30 of 40 worker seconds, though the stages' own shares are 50 % and 100 %."""
+    for stage, agent, wall, engine in (("caller_audio", None, 10.0, 10.0), ("calls", "one", 10.0, 20.0)):
+        report = {
+            "stage": stage, "agent": agent, "workers": 2, "wall_s": wall, "engine_s": {"tts": engine},
+            "counts": {"tts_computed": 3, "tts_reused": 1},
+        }  # fmt: skip
+        write_json(project / ".reports" / f"{stage}.json", report)
+    assert run(monkeypatch, "timings", "--project", str(project)) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1] == ["caller_audio", "10.0", "50", "%", "3", "1"]
+    assert lines[2] == ["calls@one", "10.0", "100", "%", "3", "1"]
+    assert lines[3] == ["all", "20.0", "75", "%", "6", "2"]
+
+
+def test_timings_of_nothing_say_what_to_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, "timings", "--project", str(project)) == 2
