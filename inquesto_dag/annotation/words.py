@@ -37,7 +37,8 @@ class WordErrors:
 def _normaliser() -> Any:
     from transformers.models.whisper.english_normalizer import EnglishTextNormalizer
 
-    return EnglishTextNormalizer({})
+    make: Any = EnglishTextNormalizer  # has no type hints
+    return make({})
 
 
 def normal_words(text: str) -> str:

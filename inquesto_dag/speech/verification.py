@@ -61,7 +61,8 @@ def speech_seconds(audio: Audio, vad: VoiceActivityDetector) -> Seconds:
 def enrol(utterances: Iterable[Audio], encoder: SpeakerEncoder) -> Embedding:
     """The pooled centroid of a voice's enrolment utterances: (d,) float32, unit length."""
     centroid = np.mean([encoder.embed(audio) for audio in utterances], axis=0)
-    return (centroid / np.linalg.norm(centroid)).astype(np.float32)
+    unit: Embedding = (centroid / np.linalg.norm(centroid)).astype(np.float32)
+    return unit
 
 
 def similarity(enrolment: Embedding, embedding: Embedding) -> float:

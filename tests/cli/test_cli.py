@@ -243,7 +243,7 @@ def test_a_failed_stage_makes_score_exit_with_1(project: Path, monkeypatch: pyte
 def test_timings_sum_what_the_stages_cost(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Shares are ratios of sums: 30 of 40 worker seconds, though the stages' own shares are 50 % and 100 %."""
+    """Shares are ratios of sums: 30 of 40 worker seconds, where the stages have 50 % and 100 %."""
     for stage, agent, wall, engine in (("caller_audio", None, 10.0, 10.0), ("calls", "one", 10.0, 20.0)):
         report = {
             "stage": stage, "agent": agent, "workers": 2, "wall_s": wall, "engine_s": {"tts": engine},
