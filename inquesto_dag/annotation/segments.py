@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inquesto_dag.audio.levels import frame_levels
+from inquesto_dag.speech.activity import speech_probabilities
 from inquesto_dag.speech.interfaces import VAD_FRAME, VoiceActivityDetector
 from inquesto_dag.units import SAMPLE_RATE, Audio, Seconds
 
@@ -34,13 +35,6 @@ class Segment:
 
     start_s: Seconds
     end_s: Seconds
-
-
-def speech_probabilities(track: Audio, vad: VoiceActivityDetector) -> npt.NDArray[np.float64]:
-    """Speech probability of each 32 ms frame: (ceil(n / 512),) float64."""
-    stream = vad.stream()
-    padded = np.pad(np.asarray(track, np.float32), (0, -len(track) % VAD_FRAME))
-    return np.array([stream.step(frame) for frame in padded.reshape(-1, VAD_FRAME)], np.float64)
 
 
 def segments_of(probabilities: npt.NDArray[np.float64]) -> list[Segment]:

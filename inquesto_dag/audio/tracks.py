@@ -68,7 +68,3 @@ class Track:
         if self.bed is not None:
             mixed += excerpt(self.bed, self.bed_start + start, length)
         return quantise(mixed.astype(np.float32))
-
-    def busy_at(self, sample: Samples) -> bool:
-        """Whether some placement covers a sample."""
-        return any(p.start <= sample < p.end for p in self.placements)

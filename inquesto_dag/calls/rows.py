@@ -7,6 +7,7 @@ is measured against.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from inquesto_dag.agents.cascade import CascadeAgent
@@ -55,16 +56,7 @@ def call_rows(
             {"call_id": call_id, "turn": turn, **tool}
             for turn, tool in zip(agent.tool_turns, agent.tools.rows, strict=False)
         ],
-        "listened": [
-            {
-                "start_s": heard.start_s,
-                "end_s": heard.end_s,
-                "endpoint_s": heard.endpoint_s,
-                "text": heard.text,
-                "confidence": heard.confidence,
-            }
-            for heard in agent.listened
-        ],
+        "listened": [asdict(heard) for heard in agent.listened],
         "agent": agent.trace(),
     }
 

@@ -52,12 +52,13 @@ def stage(
 ) -> None:
     """Run one stage now, whether or not it is up to date: what `dvc repro` calls."""
     from inquesto_dag.cli.project import find_project
+    from inquesto_dag.stages.chain import target
     from inquesto_dag.stages.progress import duration
     from inquesto_dag.stages.run import run_stage
 
     report = run_stage(find_project(project), name, agent, workers=workers)
     rows = ", ".join(f"{count} {table}" for table, count in report.rows.items())
-    typer.echo(f"{name}{f'@{agent}' if agent else ''}: {rows or 'done'} in {duration(report.wall_s)}")
+    typer.echo(f"{target(name, agent)}: {rows or 'done'} in {duration(report.wall_s)}")
 
 
 @app.command()

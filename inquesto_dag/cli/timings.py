@@ -9,7 +9,7 @@ import typer
 
 from inquesto_dag.errors import InputError
 from inquesto_dag.files import read_json
-from inquesto_dag.stages.chain import CHAIN
+from inquesto_dag.stages.chain import CHAIN, target
 from inquesto_dag.stages.report import REPORTS
 
 
@@ -22,8 +22,7 @@ def print_timings(project: Path) -> None:
     reports.sort(key=lambda report: (report["agent"] or "", order.index(report["stage"])))
     typer.echo(f"{'stage':36} {'wall s':>8} {'engines':>8} {'computed':>9} {'reused':>7}")
     for report in reports:
-        agent = f"@{report['agent']}" if report["agent"] else ""
-        typer.echo(_line(report["stage"] + agent, [report]))
+        typer.echo(_line(target(report["stage"], report["agent"]), [report]))
     typer.echo(_line("all", reports))
 
 

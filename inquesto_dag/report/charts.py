@@ -113,9 +113,8 @@ def curve(
     windows = [row[1] for row in rows]
     left, right = min(windows), max(windows)
     top = max([0.0, *(max([value or 0.0, *(span or [])]) for _, _, value, span in known)])
-    bottom = min(
-        [0.0, *(row[2] or 0.0 for row in known)]
-    )  # a median is negative where most replies talk over
+    # A median is negative where most replies talk over.
+    bottom = min([0.0, *(row[2] or 0.0 for row in known)])
     if ceiling is not None:
         top = min(top, ceiling)
     if top == bottom:

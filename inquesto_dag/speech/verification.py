@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from inquesto_dag.errors import CheckFailed
+from inquesto_dag.speech.activity import speech_probabilities
 from inquesto_dag.speech.interfaces import VAD_FRAME, Embedding, SpeakerEncoder, VoiceActivityDetector
 from inquesto_dag.units import SAMPLE_RATE, Audio, Seconds
 
@@ -51,10 +52,7 @@ class Calibration:
 
 def speech_seconds(audio: Audio, vad: VoiceActivityDetector) -> Seconds:
     """How much of (n,) audio is speech, by VAD frames of 32 ms."""
-    stream = vad.stream()
-    frames = np.asarray(audio, np.float32)
-    frames = np.pad(frames, (0, -len(frames) % VAD_FRAME)).reshape(-1, VAD_FRAME)
-    active = sum(stream.step(frame) >= SPEECH_PROBABILITY for frame in frames)
+    active = int(np.count_nonzero(speech_probabilities(audio, vad) >= SPEECH_PROBABILITY))
     return active * VAD_FRAME / SAMPLE_RATE
 
 
