@@ -8,7 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Byte code of the 500 packages is written when a module is first imported: writing all of it took a third of an installation.
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 ARGUMENTS := $(if $(POPULATION),--population $(POPULATION)) $(foreach agent,$(AGENT),--agent $(agent))
 
 .PHONY: score test check models clean-environment
