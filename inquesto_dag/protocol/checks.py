@@ -65,7 +65,7 @@ def _check_unique(protocol: Protocol, folder: Path) -> None:
             ),
         ),
         "tools": (
-            "protocol.yaml",
+            "tools.yaml",
             (*protocol.tools.lookup, *protocol.tools.verification, *protocol.tools.change),
         ),
     }
@@ -92,23 +92,21 @@ def _check_parts(protocol: Protocol, folder: Path) -> None:
         )
     if protocol.enrolled_voice not in {voice.voice for voice in protocol.voices}:
         _fail(
-            folder / "protocol.yaml",
+            folder / "callers.yaml",
             "enrolled_voice",
             f"{protocol.enrolled_voice} is not a voice of voices.yaml",
             "name one of its voices",
         )
     if len(protocol.enrolment_texts) < 2:
         _fail(
-            folder / "protocol.yaml",
+            folder / "callers.yaml",
             "enrolment_texts",
             "too few",
             "give at least two sentences to enrol with",
         )
     for role in ("lookup", "verification", "change"):
         if not getattr(protocol.tools, role):
-            _fail(
-                folder / "protocol.yaml", f"tools.{role}", "is empty", "name at least one tool for each role"
-            )
+            _fail(folder / "tools.yaml", role, "is empty", "name at least one tool for each role")
     events = {event.name for event in protocol.events}
     if [event.id for event in protocol.events] != [f"T{number}" for number in range(1, 12)]:
         _fail(folder / "events.yaml", "id", "must be T1 to T11 in order", "restore the missing event")

@@ -1,14 +1,14 @@
 """Loads a protocol version from its folder, and refuses what does not hold together.
 
-A folder holds `protocol.yaml`, `account.yaml`, `conditions.yaml`, `voices.yaml`, `events.yaml`,
-`questions.yaml`, `facts.yaml`, `lines.yaml` (what any caller says) and `scenarios/*.yaml`, each with the
+A folder holds the files of `PARTS`; `lines.yaml` is what any caller says, `scenarios/*.yaml` each hold the
 `lines` of a family and its `scenarios`. A scenario's line overrides the family's, and that the general one.
 Whatever is wrong is an InputError that names the file, the field, what was expected and the next step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,11 +40,20 @@ class _Head(Frozen):
 
     version: str
     source: str
-    fail_severity: Severity
+
+
+class _Callers(Frozen):
+    """What `callers.yaml` holds."""
+
     caller_level_dbov: float
     enrolled_voice: str
     enrolment_texts: tuple[str, ...]
-    tools: Tools
+
+
+class _Scoring(Frozen):
+    """What `scoring.yaml` holds."""
+
+    fail_severity: Severity
 
 
 class _Family(Frozen):
@@ -52,6 +61,30 @@ class _Family(Frozen):
 
     lines: dict[str, str]
     scenarios: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a version: the files or folders that it is read from, and its fields of `Protocol`."""
+
+    files: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+# A stage names the parts that it reads (`stages/chain.py`), and depends on their files alone.
+PARTS: Mapping[str, Part] = {
+    "head": Part(("protocol.yaml",), ("version", "source")),
+    "account": Part(("account.yaml",), ("account",)),
+    "callers": Part(("callers.yaml",), ("caller_level_dbov", "enrolled_voice", "enrolment_texts")),
+    "conditions": Part(("conditions.yaml",), ("conditions",)),
+    "voices": Part(("voices.yaml",), ("voices",)),
+    "scenarios": Part(("lines.yaml", "scenarios"), ("scenarios",)),
+    "tools": Part(("tools.yaml",), ("tools",)),
+    "events": Part(("events.yaml",), ("events",)),
+    "questions": Part(("questions.yaml",), ("questions",)),
+    "facts": Part(("facts.yaml",), ("facts",)),
+    "scoring": Part(("scoring.yaml",), ("fail_severity",)),
+}
 
 
 def load_protocol(folder: Path) -> Protocol:
@@ -66,20 +99,32 @@ def load_protocol(folder: Path) -> Protocol:
             where=folder,
             remedy="name a version that exists under data/protocols, such as v0.1",
         )
-    head = _read(folder / "protocol.yaml", _Head)
     scenarios, origins = _read_scenarios(folder)
     protocol = Protocol(
-        **dict(head),
+        **dict(_read(folder / "protocol.yaml", _Head)),
+        **dict(_read(folder / "callers.yaml", _Callers)),
+        **dict(_read(folder / "scoring.yaml", _Scoring)),
         account=_read(folder / "account.yaml", Account),
         scenarios=scenarios,
         conditions=_read(folder / "conditions.yaml", tuple[Condition, ...]),
         voices=_read(folder / "voices.yaml", tuple[Voice, ...]),
+        tools=_read(folder / "tools.yaml", Tools),
         events=_read(folder / "events.yaml", tuple[EventType, ...]),
         questions=_read(folder / "questions.yaml", tuple[Question, ...]),
         facts=_read(folder / "facts.yaml", tuple[Fact, ...]),
     )
     check_protocol(protocol, folder, origins)
     return protocol
+
+
+def keep_parts(protocol: Protocol, parts: Collection[str]) -> Protocol:
+    """The protocol with these parts alone: reading a field of another one raises AttributeError.
+
+    So a stage cannot read what it does not name, and what it names is all that its output depends on.
+    """
+    return Protocol.model_construct(
+        **{field: getattr(protocol, field) for part in parts for field in PARTS[part].fields}
+    )
 
 
 def protocol_digest(folder: Path) -> str:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from inquesto_dag.errors import InputError
+from inquesto_dag.protocol.load import PARTS
 
 if TYPE_CHECKING:
     from inquesto_dag.stages.context import StageContext
@@ -25,6 +26,7 @@ class Stage:
     group: str
     description: str
     reads: tuple[str, ...] = ()
+    protocol: tuple[str, ...] = ()  # the parts of the protocol that it reads, of `protocol.load.PARTS`
     tables: tuple[str, ...] = ()
     per_agent: bool = False
     engines: bool = False  # whether it speaks, recognises, detects or embeds speech
@@ -40,6 +42,7 @@ CHAIN: tuple[Stage, ...] = (
         name="population",
         group="callers",
         description="The calls to place: scenario, condition, group and voice of each (P1-P6).",
+        protocol=("head", "callers", "conditions", "voices", "scenarios"),
         tables=("population",),
     ),
     Stage(
@@ -47,6 +50,7 @@ CHAIN: tuple[Stage, ...] = (
         group="callers",
         description="Every line that a scripted caller can say, spoken in each of its voices.",
         reads=("population",),
+        protocol=("callers", "voices", "scenarios"),
         tables=("utterances",),
         engines=True,
         kinds=("python", "onnx", "parquet"),
@@ -56,6 +60,7 @@ CHAIN: tuple[Stage, ...] = (
         group="callers",
         description="The same lines as each condition's line carries them, and the babble bed (P3).",
         reads=("caller_audio",),
+        protocol=("callers", "conditions"),
         tables=("lines",),
         engines=True,
         kinds=("python", "onnx", "parquet"),
@@ -65,6 +70,7 @@ CHAIN: tuple[Stage, ...] = (
         group="callers",
         description="Enrolment and calibration of the speaker verifier: margin, threshold (I1, I2).",
         reads=("population", "caller_audio", "line_audio"),
+        protocol=("callers", "conditions", "voices"),
         tables=("verifier",),
         engines=True,
         kinds=("python", "pytorch", "parquet"),
@@ -74,6 +80,7 @@ CHAIN: tuple[Stage, ...] = (
         group="calls",
         description="The calls in virtual time: recordings, traces, turns and tool calls (S1).",
         reads=("population", "caller_audio", "line_audio", "verifier"),
+        protocol=("account", "conditions", "scenarios"),
         tables=("calls", "turns", "tool_calls"),
         per_agent=True,
         engines=True,
@@ -94,6 +101,7 @@ CHAIN: tuple[Stage, ...] = (
         group="measurement",
         description="Audio, transcript and trace events with their evidence (T1-T5, T10, T11).",
         reads=("calls", "annotations"),
+        protocol=("head", "scenarios", "tools", "events"),
         tables=("events",),
         per_agent=True,
     ),
@@ -102,6 +110,7 @@ CHAIN: tuple[Stage, ...] = (
         group="measurement",
         description="The judge's answer to every question of the rubric (T6-T9, T14).",
         reads=("population", "calls"),
+        protocol=("head", "account", "scenarios", "questions", "facts"),
         tables=("verdicts",),
         per_agent=True,
     ),
@@ -110,6 +119,7 @@ CHAIN: tuple[Stage, ...] = (
         group="score",
         description="The score with its interval, views and analyses, one result a call, its page (R1-N4).",
         reads=("population", "calls", "annotations", "events", "verdicts"),
+        protocol=tuple(PARTS),
         engines=True,
         tables=("results",),
         per_agent=True,

@@ -53,6 +53,7 @@ class StageContext:
     workers: int
     report: StageReport
     guard: Callable[[], None] = _no_guard  # called before an output takes its place; raises to refuse it
+    parts: tuple[str, ...] | None = None  # of the protocol; None: all of them
 
     def folder(self, stage: str, agent: str | None = None) -> Path:
         """The output folder of a stage, or of its partition for an agent."""
@@ -117,10 +118,11 @@ class StageContext:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """The protocol version of the parameters, loaded and checked."""
-        from inquesto_dag.protocol.load import load_protocol
+        """The protocol version of the parameters, checked; of it what the stage names."""
+        from inquesto_dag.protocol.load import keep_parts, load_protocol
 
-        return load_protocol(self.protocol_folder)
+        protocol = load_protocol(self.protocol_folder)
+        return protocol if self.parts is None else keep_parts(protocol, self.parts)
 
     @cached_property
     def profile(self) -> Profile:

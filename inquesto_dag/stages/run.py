@@ -68,9 +68,8 @@ def open_context(
                 remedy="run it again; what was computed is kept in the memo",
             )
 
-    return StageContext(
-        project, name, params, agent, memo, spec, count, StageReport(name, agent, workers=count), guard
-    )
+    report = StageReport(name, agent, workers=count)
+    return StageContext(project, name, params, agent, memo, spec, count, report, guard, stage.protocol)
 
 
 def make_engine_spec(profile: Profile, memo_root: Path | None) -> EngineSpec:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inquesto_dag.errors import InputError
-from inquesto_dag.protocol.load import load_protocol, protocol_digest
+from inquesto_dag.protocol.load import PARTS, keep_parts, load_protocol, protocol_digest
 from inquesto_dag.protocol.models import CALLER_MOVES, Protocol
 from inquesto_dag.protocol.paths import value_at
 from inquesto_dag.protocol.spoken import holds_value, position_of
@@ -140,9 +140,10 @@ BROKEN = [
     ("facts.yaml", "payments.PAY-501.status: succeeded", "payments.PAY-501.status: failed",
      r"payment_succeeded"),
     ("facts.yaml", "invoices.INV-301.total_usd: 98", "invoices.INV-9.total_usd: 98", r"not in the account"),
-    ("protocol.yaml", "enrolled_voice: af_heart", "enrolled_voice: af_nobody",
-     r"protocol\.yaml: enrolled_voice"),
-    ("protocol.yaml", "lookup: [lookup_account]", "lookup: []", r"protocol\.yaml: tools\.lookup"),
+    ("callers.yaml", "enrolled_voice: af_heart", "enrolled_voice: af_nobody",
+     r"callers\.yaml: enrolled_voice"),
+    ("tools.yaml", "lookup: [lookup_account]", "lookup: []", r"tools\.yaml: lookup"),
+    ("scoring.yaml", "fail_severity: S3", "fail_severity: high", r"scoring\.yaml: fail_severity"),
     ("lines.yaml", "confirm: Yes, that is right, | please go ahead.", "", r"lines\.confirm: has no line"),
     ("lines.yaml", "wait: Okay,", "wave: Hi.\nwait: Okay,", r"lines\.wave: is not a caller move"),
     ("lines.yaml", "four, four, seven", "four, seven, four", r"lines\.account_number"),
@@ -188,13 +189,23 @@ def test_what_does_not_hold_together_is_refused(
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize("file", ["account.yaml", "lines.yaml", "protocol.yaml", "questions.yaml"])
+@pytest.mark.parametrize("file", sorted(f for part in PARTS.values() for f in part.files if "." in f))
 def test_a_missing_file_is_named(edited: Edit, file: str) -> None:
     """Every file of a version is needed."""
     folder = edited("protocol.yaml", "v0.1", "v0.1")
     (folder / file).unlink()
     with pytest.raises(InputError, match=rf"{file}: does not exist"):
         load_protocol(folder)
+
+
+def test_parts_make_up_the_whole_and_no_more_than_asked_is_kept(protocol: Protocol) -> None:
+    """Every field and file belongs to one part; a field that was not asked for is not there."""
+    assert sorted(field for part in PARTS.values() for field in part.fields) == sorted(Protocol.model_fields)
+    assert {f for part in PARTS.values() for f in part.files} == {path.name for path in FOLDER.iterdir()}
+    kept = keep_parts(protocol, ["callers", "tools"])
+    assert (kept.enrolled_voice, kept.tools) == (protocol.enrolled_voice, protocol.tools)
+    with pytest.raises(AttributeError, match="questions"):
+        _ = kept.questions
 
 
 def test_a_family_that_is_missing_is_counted(edited: Edit) -> None:

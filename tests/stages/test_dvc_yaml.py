@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from inquesto_dag.errors import InputError
+from inquesto_dag.protocol.load import PARTS
 from inquesto_dag.provenance.dvc import resolve_stages
 from inquesto_dag.provenance.params import load_params, load_yaml
 from inquesto_dag.stages.chain import CHAIN, STAGES, Stage, find_stage, load_run
@@ -92,13 +93,17 @@ def test_a_stage_names_the_folders_that_its_module_reads(stage: Stage) -> None:
 
 @pytest.mark.parametrize("stage", CHAIN, ids=lambda stage: stage.name)
 def test_a_stage_names_the_parameters_and_inputs_that_its_module_reads(stage: Stage) -> None:
-    """The protocol's folder, the agent's file, and what it takes of params.yaml are dependencies."""
+    """Files of the protocol, the agent's file, and what it takes of params.yaml are dependencies."""
     source = path_of(f"inquesto_dag.stages.{stage.name}").read_text(encoding="utf-8")
     agents = load_params(ROOT).agents
     name = stage.targets(agents)[0]
     resolved = resolve_stages(ROOT)[name]
     reads_protocol = "ctx.protocol" in source
-    assert (f"data/protocols/{load_params(ROOT).protocol}" in resolved.deps) == reads_protocol
+    assert bool(stage.protocol) == reads_protocol
+    folder = f"data/protocols/{load_params(ROOT).protocol}"
+    whole = set(stage.protocol) == set(PARTS)
+    files = [folder] if whole else [f"{folder}/{f}" for part in stage.protocol for f in PARTS[part].files]
+    assert sorted(dep for dep in resolved.deps if dep.startswith(folder)) == sorted(files)
     assert ("protocol" in resolved.params) == reads_protocol
     assert (f"data/agents/{agents[0]}.yaml" in resolved.deps) == ("load_agent(" in source)
     # Engines are chosen by the profile, whether or not the source says so.
