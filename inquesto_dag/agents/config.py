@@ -16,10 +16,10 @@ import yaml
 from pydantic import Field, ValidationError
 
 from inquesto_dag.agents.program import BILLING
-from inquesto_dag.agents.scripted import POLICY_VERSION
 from inquesto_dag.errors import InputError
 from inquesto_dag.files import canonical_json, sha256_bytes
 from inquesto_dag.protocol.models import Frozen, Scalar
+from inquesto_dag.provenance.versions import function_version
 from inquesto_dag.units import Seconds
 
 Component = Literal["recognition", "brain", "tool", "synthesis"]
@@ -122,7 +122,7 @@ def deciding_settings(config: AgentConfig) -> dict[str, Any]:
     if config.timing.mode == "measured":  # then nothing is drawn, and the medians decide nothing
         settings["timing"] = {"mode": "measured"}
     if config.brain.kind == "scripted":
-        settings["brain"]["version"] = POLICY_VERSION
+        settings["brain"]["version"] = function_version("policy")
     return settings
 
 

@@ -39,7 +39,8 @@ class BankEntry:
 
     def digests(self) -> list[str | float]:
         """What decides the utterance in a call's key."""
-        return [self.clean_sha256, self.carried_sha256, self.onset_s, self.offset_s]
+        # The words stand in the trace, and other words may sound the same.
+        return [self.text, self.clean_sha256, self.carried_sha256, self.onset_s, self.offset_s]
 
     def load(self) -> SpokenLine:
         """Read both files; InputError names one that is missing, truncated or at a wrong rate."""

@@ -37,7 +37,7 @@ from inquesto_dag.units import Samples
 if TYPE_CHECKING:
     from inquesto_dag.speech.engines import Engines
 
-CALL_KIND, CALL_VERSION = "call", 1
+CALL_KIND = "call"
 FILES = ("call.flac", "line.flac", "trace.json")
 
 
@@ -68,9 +68,12 @@ class CallJob:
             "agent": deciding_settings(self.agent),
             "bank": {move: entry.digests() for move, entry in self.bank.items()},
             "bed": self.bed_sha256,
-            "verifier": dict(self.verifier),
+            "verifier": {
+                "threshold": self.verifier["threshold"],
+                "enrolment": self.verifier["enrolments"].get(self.row["enrolled_voice"]),
+            },
             "engines": {
-                "tts": engines.tts.identity,
+                "tts": engines.tts.identity_for(self.agent.voice.name),
                 "vad": engines.vad.identity,
                 "asr": engines.recogniser(self.agent.recogniser).identity,
                 "speaker": engines.speaker.identity,
@@ -113,18 +116,18 @@ class CallFiles:
 def run_job(job: CallJob, engines: Engines) -> CallFiles:
     """Place the call or take it from the memo; one that infrastructure broke is not kept (PROTOCOL D14)."""
     if engines.memo is None or job.agent.timing.mode == "measured":
-        return _place(job, engines)
+        return place(job, engines)
     broken: list[CallFiles] = []
 
     def compute() -> bytes:
-        files = _place(job, engines)
+        files = place(job, engines)
         if files.trace["call"]["infrastructure_error"]:
             broken.append(files)
             raise _Broken
         return files.archive()
 
     try:
-        archive = engines.memo.compute(CALL_KIND, CALL_VERSION, job.parts(engines), compute)
+        archive = engines.through_memo("call", CALL_KIND, job.parts(engines), compute)
     except _Broken:
         return broken[0]
     return CallFiles.from_archive(archive)
@@ -134,7 +137,8 @@ class _Broken(Exception):
     """Leaves the memo without storing."""
 
 
-def _place(job: CallJob, engines: Engines) -> CallFiles:
+def place(job: CallJob, engines: Engines) -> CallFiles:
+    """Place the call, whatever the memo holds."""
     seed = int(job.row["seed"])
     bed = read_flac(job.bed_path) if job.bed_path else None
     bed_start = int(np.random.default_rng([seed, 7]).integers(len(bed))) if bed is not None else 0

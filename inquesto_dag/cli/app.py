@@ -20,10 +20,13 @@ models = typer.Typer(help="The model files that the engines load.", no_args_is_h
 agents = typer.Typer(help="The agents under data/agents/.", no_args_is_help=True)
 app.add_typer(models, name="models")
 app.add_typer(agents, name="agents")
+memo = typer.Typer(help="The store of finished results, and the code behind them.", no_args_is_help=True)
+app.add_typer(memo, name="memo")
 
 Project = Annotated[Path, typer.Option(help="The project's folder.", show_default="here")]
 Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for those of the profile.")]
 Agents = Annotated[list[str] | None, typer.Option(help="An agent to score; give it again for more.")]
+Kinds = Annotated[list[str] | None, typer.Option("--kind", help="A kind of entry; again for more; none: all.")]
 Agent = Annotated[str | None, typer.Option(help="The agent, for a stage that has a part for each.")]
 HERE = Path()
 
@@ -58,7 +61,7 @@ def stage(
 
     report = run_stage(find_project(project), name, agent, workers=workers)
     rows = ", ".join(f"{count} {table}" for table, count in report.rows.items())
-    typer.echo(f"{target(name, agent)}: {rows or 'done'} in {duration(report.wall_s)}")
+    typer.echo(f"{target(name, agent)}: {rows or 'done'} in {duration(report.wall_s)}{report.damage}")
 
 
 @app.command()
@@ -101,6 +104,56 @@ def agents_list(project: Project = HERE) -> None:
     from inquesto_dag.cli.project import find_project
 
     print_agents(find_project(project))
+
+
+@memo.command("stats")
+def memo_stats(project: Project = HERE) -> None:
+    """What the memo holds: entries, size and last use of each kind."""
+    from inquesto_dag.cli.memo import print_stats
+    from inquesto_dag.cli.project import find_project
+
+    print_stats(find_project(project))
+
+
+@memo.command("verify")
+def memo_verify(kind: Kinds = None, project: Project = HERE) -> None:
+    """Read every byte of the memo and remove damaged entries; exit code 1 when there were some."""
+    from inquesto_dag.cli.memo import verify
+    from inquesto_dag.cli.project import find_project
+
+    raise typer.Exit(verify(find_project(project), kind or []))
+
+
+@memo.command("prune")
+def memo_prune(
+    kind: Kinds = None,
+    older_than: Annotated[
+        float | None, typer.Option(min=0, metavar="DAYS", help="Remove what was not used for so many days.")
+    ] = None,
+    keep_bytes: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Keep so much (2GB), what was used last first.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+    project: Project = HERE,
+) -> None:
+    """Remove entries by their last use, and what killed writers left; safe while a run uses the memo."""
+    from inquesto_dag.cli.memo import prune_memo
+    from inquesto_dag.cli.project import find_project
+
+    prune_memo(find_project(project), kind or [], older_than, keep_bytes, dry_run)
+
+
+@memo.command("accept")
+def memo_accept(
+    functions: Annotated[list[str] | None, typer.Argument(help="Functions; none for all edited ones.")] = None,
+    bump: Annotated[
+        bool, typer.Option("--bump", help="The results differ: never give back earlier ones.")
+    ] = False,
+) -> None:
+    """Declare that edited code behind the memo gives the results that it gave, or with --bump others."""
+    from inquesto_dag.cli.memo import accept_code
+
+    accept_code(functions or [], bump)
 
 
 @app.command()

@@ -10,21 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from inquesto_dag.agents.account import diff, leaves, value_at
 from inquesto_dag.errors import InputError
 from inquesto_dag.events.rows import arguments_of, same_scalar
-from inquesto_dag.files import canonical_json, sha256_bytes, sha256_file
+from inquesto_dag.files import canonical_json, sha256_bytes
 from inquesto_dag.judging.claims import CHANGE_OF, Place, Talk, Turn, hand_over, last_claim, refusal, told
 from inquesto_dag.judging.contradictions import contradictions
 from inquesto_dag.judging.disclosures import disclosures
 from inquesto_dag.judging.interfaces import JudgedCall, Verdict
 from inquesto_dag.judging.text import normalise
 from inquesto_dag.protocol.models import Correction, Protocol, Scenario
+from inquesto_dag.provenance.versions import function_version
 
-VERSION = 1
 _CONTRAST = re.compile(r"\b(?:not|instead of|rather than|from|no longer|isn't|wasn't)(?: \w+){0,3}$")
 
 
@@ -45,14 +44,11 @@ class RuleJudge:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Name, version, digest of the rules' own source, and digest of the rubric that is asked."""
-        sources = sorted(Path(__file__).parent.glob("*.py"))
-        code = {source.name: sha256_file(source) for source in sources}
+        """Name, version of the rules' own code, and digest of the rubric that is asked."""
         rubric = [question.model_dump(mode="json") for question in self.protocol.questions]
         return {
             "name": "rules",
-            "version": VERSION,
-            "sha256": sha256_bytes(canonical_json(code)),
+            "version": function_version("rules"),
             "rubric_sha256": sha256_bytes(canonical_json(rubric)),
         }
 

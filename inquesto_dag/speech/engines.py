@@ -1,8 +1,8 @@
 """The engines of a process: loaded once, when first needed, each behind the memo.
 
-A result's key holds the engine's identity, a function version and the digest of what went in (PROTOCOL
-D17). Keys need digests of model files and not the models: a run that finds everything in the memo loads no
-network. One process uses `threads` threads, so that a pool of processes shares a machine without crowding.
+A result's key holds the engine's identity, the versions of the code behind both and the digest of what went
+in (PROTOCOL D17). Keys need digests of model files and not the models: a run that finds everything in the
+memo loads no network. One process uses `threads` threads, so that a pool of processes shares a machine without crowding.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from inquesto_dag.errors import InputError
 from inquesto_dag.files import sha256_bytes
 from inquesto_dag.provenance.memo import Memo
+from inquesto_dag.provenance.versions import deciding_code, function_of, remember
 from inquesto_dag.speech import catalogue
 from inquesto_dag.speech.fetch import require
 from inquesto_dag.speech.interfaces import (
@@ -30,17 +31,11 @@ from inquesto_dag.speech.interfaces import (
     Recogniser,
     Recognition,
     SpeakerEncoder,
-    TextToSpeech,
     VadStream,
     VoiceActivityDetector,
 )
 from inquesto_dag.speech.whisper import Whisper, Window
 from inquesto_dag.units import Audio, quantise, to_pcm16
-
-# Bumped by hand when the code behind a result changes what it gives.
-SYNTHESIS_VERSION = 1
-RECOGNITION_VERSION = 1
-EMBEDDING_VERSION = 1
 
 E = TypeVar("E")
 
@@ -76,7 +71,9 @@ class EngineSpec:
 class Engines:
     """The engines of a spec. `spent` is seconds inside each role's engine, `counts` results by outcome.
 
-    Keys of `spent`: tts, asr, vad, verifier. Keys of `counts`: `tts_computed`, `tts_reused` and so on.
+    Keys of `spent`: tts, asr, vad, verifier. Keys of `counts`: `tts_computed`, `tts_reused` and so on for
+    each role and for `call` and `annotation`; `memo_damaged` counts entries that were damaged and computed
+    again.
     """
 
     def __init__(self, spec: EngineSpec) -> None:
@@ -93,7 +90,7 @@ class Engines:
         return made
 
     @property
-    def tts(self) -> TextToSpeech:
+    def tts(self) -> MemoisedSpeech:
         """Synthesis of the spec, memoised."""
         return self._once("tts", lambda: MemoisedSpeech(self, self.spec.tts))
 
@@ -131,9 +128,9 @@ class Engines:
             self.spent[role] += time.perf_counter() - started
 
     def through_memo(
-        self, role: str, kind: str, version: int, parts: Mapping[str, Any], compute: Callable[[], bytes]
+        self, role: str, kind: str, parts: Mapping[str, Any], compute: Callable[[], bytes]
     ) -> bytes:
-        """The payload for these parts, from the memo or computed, timed and counted."""
+        """The payload of a kind for these parts, from the memo or computed, and counted."""
 
         def computed() -> bytes:
             self.counts[f"{role}_computed"] += 1
@@ -141,9 +138,11 @@ class Engines:
 
         if self.memo is None:
             return computed()
-        before = self.memo.hits
-        payload = self.memo.compute(kind, version, parts, computed)
-        self.counts[f"{role}_reused"] += self.memo.hits - before
+        computed_before = self.counts[f"{role}_computed"]
+        payload = remember(self.memo, kind, parts, computed)
+        self.counts[f"{role}_reused"] += self.counts[f"{role}_computed"] == computed_before
+        if self.memo.damaged:
+            self.counts["memo_damaged"] = len(self.memo.damaged)
         return payload
 
 
@@ -214,10 +213,10 @@ class _Lazy:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The engine's identity with the catalogue name of its model."""
+        """The engine's identity, the catalogue name of its model, and the version of the engine's code."""
         if self._identity is None:
             self._identity = {**self._unloaded.identity, "model_name": self._name}
-        return self._identity
+        return {**self._identity, "code": deciding_code(function_of(self._unloaded))}
 
 
 class MemoisedSpeech(_Lazy):
@@ -229,13 +228,8 @@ class MemoisedSpeech(_Lazy):
         """Speak a text (see `interfaces.TextToSpeech.speak`)."""
         from inquesto_dag.audio.files import audio_from_flac, flac_bytes
 
-        packs = self.identity["voices"]
-        if voice not in packs:
-            known = ", ".join(sorted(packs))
-            raise InputError(f"no such voice: {voice}", field="voice", remedy=f"choose from {known}")
-        # Other voices decide nothing: a new pack must not make every line be spoken again.
         parts = {
-            "engine": {**self.identity, "voices": {voice: packs[voice]}},
+            "engine": self.identity_for(voice),
             "text": text, "voice": voice, "language": language, "speed": float(speed),
         }  # fmt: skip
 
@@ -245,8 +239,17 @@ class MemoisedSpeech(_Lazy):
                 audio = engine.speak(text, voice=voice, language=language, speed=speed)
             return flac_bytes(audio)
 
-        payload = self._engines.through_memo(self.role, "synthesis", SYNTHESIS_VERSION, parts, compute)
+        payload = self._engines.through_memo(self.role, "synthesis", parts, compute)
         return audio_from_flac(payload, f"synthesis of {text!r}")
+
+    def identity_for(self, voice: str) -> dict[str, Any]:
+        """The identity without the other voices, which decide nothing: a new pack changes no line."""
+        identity = self.identity
+        packs = identity["voices"]
+        if voice not in packs:
+            known = ", ".join(sorted(packs))
+            raise InputError(f"no such voice: {voice}", field="voice", remedy=f"choose from {known}")
+        return {**identity, "voices": {voice: packs[voice]}}
 
 
 class MemoisedRecogniser(_Lazy):
@@ -264,7 +267,7 @@ class MemoisedRecogniser(_Lazy):
             return json.dumps({"text": read.text, "confidence": read.confidence}).encode()
 
         parts = {"engine": self.identity, "audio": audio_digest(audio)}
-        payload = self._engines.through_memo(self.role, "recognition", RECOGNITION_VERSION, parts, compute)
+        payload = self._engines.through_memo(self.role, "recognition", parts, compute)
         return Recognition(**json.loads(payload))
 
 
@@ -283,7 +286,7 @@ class MemoisedEncoder(_Lazy):
             return np.asarray(vector, "<f4").tobytes()
 
         parts = {"engine": self.identity, "audio": audio_digest(audio)}
-        payload = self._engines.through_memo(self.role, "embedding", EMBEDDING_VERSION, parts, compute)
+        payload = self._engines.through_memo(self.role, "embedding", parts, compute)
         return np.frombuffer(payload, "<f4").astype(np.float32)
 
 

@@ -13,6 +13,7 @@ babble, windows of 10 and 15 s read "44471" for "four four seven one" in 3, of 2
 from __future__ import annotations
 
 import math
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,6 +40,8 @@ SETTINGS: dict[str, Any] = {
     "log_prob_threshold": -1.0,
 }
 COMPUTE_TYPE = "int8"
+# What the library loads of a model's folder; what else lies there (a download under way) decides nothing.
+LOADED = re.compile(r"model\.bin|config\.json|tokenizer\.json|preprocessor_config\.json|vocabulary\..+")
 FRAMES_PER_S = 100
 FULL_WINDOW = 30 * FRAMES_PER_S  # frames
 WINDOW_STEP, WINDOW_LEAST, WINDOW_FREE = 5 * FRAMES_PER_S, 20 * FRAMES_PER_S, FRAMES_PER_S  # frames
@@ -56,7 +59,7 @@ class Whisper:
     """A Whisper model in a folder: model.bin, config.json, tokenizer.json and its vocabulary."""
 
     def __init__(self, folder: Path, threads: int = 1, window: Window = "fitted") -> None:
-        self._files = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+        self._files = {path.name: path for path in sorted(folder.iterdir()) if LOADED.fullmatch(path.name)}
         for name in ("model.bin", "config.json", "tokenizer.json"):
             if name not in self._files:
                 # Without a tokenizer the library would go and download one.
@@ -68,7 +71,7 @@ class Whisper:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Name, digests of all files in the folder, versions and settings."""
+        """Name, digests of the files that are loaded, versions and settings."""
         return {
             "name": "whisper",
             "files": {name: digest_of(path) for name, path in self._files.items()},

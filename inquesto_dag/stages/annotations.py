@@ -17,13 +17,14 @@ from inquesto_dag.annotation.words import word_errors
 from inquesto_dag.audio.files import read_flac
 from inquesto_dag.errors import InputError
 from inquesto_dag.files import canonical_json, sha256_file
+from inquesto_dag.speech.interfaces import Recogniser, VoiceActivityDetector
 from inquesto_dag.stages.context import StageContext
 from inquesto_dag.tables import HEARD, SEGMENTS, TRANSCRIPTS
 
 if TYPE_CHECKING:
     from inquesto_dag.speech.engines import Engines
 
-ANNOTATION_KIND, ANNOTATION_VERSION = "annotation", 1
+ANNOTATION_KIND = "annotation"
 
 
 @dataclass(frozen=True)
@@ -69,15 +70,18 @@ def annotate_recording(item: Recorded, engines: Engines) -> dict[str, Any]:
             remedy="restore it with `dvc checkout`, or run the stage calls again",
         )
     recogniser = engines.recogniser(item.recogniser)
+    parts = {"recording": item.sha256, "vad": engines.vad.identity, "asr": recogniser.identity}
 
     def compute() -> bytes:
-        notes = annotate(read_flac(item.path), engines.vad, recogniser)
-        return canonical_json({"segments": notes.segments, "transcripts": notes.transcripts})
+        return read_recording(item.path, engines.vad, recogniser)
 
-    if engines.memo is None:
-        return dict(json.loads(compute()))
-    parts = {"recording": item.sha256, "vad": engines.vad.identity, "asr": recogniser.identity}
-    return dict(json.loads(engines.memo.compute(ANNOTATION_KIND, ANNOTATION_VERSION, parts, compute)))
+    return dict(json.loads(engines.through_memo("annotation", ANNOTATION_KIND, parts, compute)))
+
+
+def read_recording(path: Path, vad: VoiceActivityDetector, recogniser: Recogniser) -> bytes:
+    """Segments and transcripts of a recording as canonical JSON, whatever the memo holds."""
+    notes = annotate(read_flac(path), vad, recogniser)
+    return canonical_json({"segments": notes.segments, "transcripts": notes.transcripts})
 
 
 def heard_rows(

@@ -37,6 +37,12 @@ class StageReport:
             self.counts[name] = self.counts.get(name, 0) + count
         self.worker_s += busy_s
 
+    @property
+    def damage(self) -> str:
+        """What a stage's last line says of damaged memo entries; empty when there were none."""
+        count = self.counts.get("memo_damaged", 0)
+        return f", {count} damaged memo {'entry' if count == 1 else 'entries'} computed again" if count else ""
+
     def path(self, project: Path) -> Path:
         """Where the report lies in a project."""
         return project / REPORTS / f"{self.stage}{f'@{self.agent}' if self.agent else ''}.json"

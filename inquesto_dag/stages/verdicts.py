@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from inquesto_dag.errors import InputError
+from inquesto_dag.files import canonical_json
 from inquesto_dag.judging.interfaces import Judge, JudgedCall, verdict_rows
 from inquesto_dag.judging.rules import RuleJudge
 from inquesto_dag.protocol.models import Account, Protocol
+from inquesto_dag.provenance.memo import Memo
+from inquesto_dag.provenance.versions import remember
 from inquesto_dag.stages.context import StageContext, rows_by_call
 from inquesto_dag.tables import VERDICTS
+
+VERDICT_KIND = "verdict"
 
 
 def run(ctx: StageContext) -> None:
     """Write `verdicts`; a call that infrastructure broke is not judged (PROTOCOL D14)."""
     agent = ctx.required_agent()
     judge = make_judge(ctx.profile.judge, ctx.protocol)
+    rubric = Rubric(judge, ctx.protocol)
     planned = {row["call_id"]: row for row in ctx.rows("population", "population")}
     turns = rows_by_call(ctx.rows("turns", "calls", agent))
     tool_calls = rows_by_call(ctx.rows("tool_calls", "calls", agent))
@@ -21,8 +31,7 @@ def run(ctx: StageContext) -> None:
         verdict
         for call in ctx.rows("calls", "calls", agent)
         if not call["infrastructure_error"]
-        for verdict in verdict_rows(
-            judge,
+        for verdict in rubric.verdicts(
             JudgedCall(
                 population=planned[call["call_id"]],
                 turns=turns.get(call["call_id"], []),
@@ -30,10 +39,66 @@ def run(ctx: StageContext) -> None:
                 account_before=ctx.protocol.account,
                 account_after=Account.model_validate_json(call["account_after"]),
             ),
+            ctx.memo,
         )
     ]
     with ctx.output() as folder:
         ctx.write(folder, VERDICTS, verdicts)
+    memo = ctx.memo
+    counts = {"verdict_computed": memo.misses, "verdict_reused": memo.hits}
+    ctx.report.add({}, counts | ({"memo_damaged": len(memo.damaged)} if memo.damaged else {}), 0.0)
+
+
+class Rubric:
+    """A judge and what of a protocol it reads: the questions, the facts, the scenario of each call."""
+
+    def __init__(self, judge: Judge, protocol: Protocol) -> None:
+        self.judge = judge
+        self._scenarios = {scenario.id: scenario.model_dump(mode="json") for scenario in protocol.scenarios}
+        self._asked = {
+            "judge": dict(judge.identity),
+            "questions": [question.model_dump(mode="json") for question in protocol.questions],
+            "facts": [fact.model_dump(mode="json") for fact in protocol.facts],
+        }
+
+    def parts(self, call: JudgedCall) -> dict[str, Any]:
+        """Everything that decides the verdicts on a call, for their key (PROTOCOL D17)."""
+        return {
+            **self._asked,
+            "scenario": self._scenarios[str(call.population["scenario_id"])],
+            "row": dict(call.population),
+            "turns": [dict(turn) for turn in call.turns],
+            "tool_calls": [dict(row) for row in call.tool_calls],
+            "account_before": call.account_before.model_dump(mode="json"),
+            "account_after": call.account_after.model_dump(mode="json"),
+        }
+
+    def verdicts(self, call: JudgedCall, memo: Memo) -> list[Mapping[str, Any]]:
+        """Rows of `tables.VERDICTS` for a call, from the memo or judged now; an unjudged call is not kept."""
+        parts = self.parts(call)
+        unjudged: list[bytes] = []
+
+        def compute() -> bytes:
+            payload = judge_call(self.judge, call)
+            if any(row["answer"] is None for row in json.loads(payload)):
+                unjudged.append(payload)
+                raise _Unjudged
+            return payload
+
+        try:
+            payload = remember(memo, VERDICT_KIND, parts, compute)
+        except _Unjudged:
+            payload = unjudged[0]
+        return list(json.loads(payload))
+
+
+class _Unjudged(Exception):
+    """Leaves the memo without storing: the judge is asked again next time (PROTOCOL D13)."""
+
+
+def judge_call(judge: Judge, call: JudgedCall) -> bytes:
+    """The verdicts of a judge on a call as canonical JSON, whatever the memo holds."""
+    return canonical_json(verdict_rows(judge, call))
 
 
 def make_judge(name: str, protocol: Protocol) -> Judge:

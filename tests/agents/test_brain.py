@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 import pytest
 
-from inquesto_dag.agents import scripted
 from inquesto_dag.agents.brain import Heard, make_brain
 from inquesto_dag.agents.config import AgentConfig, load_agent
 from inquesto_dag.agents.program import Program
 from inquesto_dag.agents.tools import ToolBox
 from inquesto_dag.errors import InputError
+from inquesto_dag.provenance.code import path_of
+from inquesto_dag.provenance.versions import code_of, function_version
 from tests.agents.conftest import AGENTS
-
-# SHA-256 of the policy's code at each version: whoever changes an answer raises POLICY_VERSION, because the
-# memo would otherwise give back calls of another policy (PROTOCOL D17).
-CODE = {1: "2d004816831116ed1b9288ef40311ced907f27591855dc2d7d9a5963054d4ded"}
 
 
 def _config(**brain: object) -> AgentConfig:
@@ -25,17 +19,12 @@ def _config(**brain: object) -> AgentConfig:
     return AgentConfig.model_validate({**raw, "brain": brain or raw["brain"]})
 
 
-def test_D17_policy_version_was_raised_with_the_code() -> None:
-    """The code behind the version is the code that was declared for it."""
-    folder = Path(scripted.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        if path.name != "__init__.py":
-            digest.update(path.read_bytes())
-    assert CODE.get(scripted.POLICY_VERSION) == digest.hexdigest(), (
-        "the scripted policy's code changed: raise POLICY_VERSION when an answer can differ, "
-        "and note the digest for that version here"
-    )
+def test_D17_all_of_the_policys_code_is_in_its_version() -> None:
+    """Understanding, phrases, tasks: an edit to any of them is another policy until it is declared."""
+    modules = {module for module, _ in code_of("policy").definitions}
+    folder = path_of("inquesto_dag.agents.scripted.policy").parent
+    names = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {f"inquesto_dag.agents.scripted.{name}" for name in names} <= modules
 
 
 @pytest.mark.parametrize("kind", ["openai", "transformers", "oracle"])
@@ -56,7 +45,7 @@ def test_identity_names_all_that_decides_answers() -> None:
     """Version, greeting and program limits."""
     config = load_agent(AGENTS, "embedded-700")
     identity = make_brain(config).identity
-    assert identity["version"] == scripted.POLICY_VERSION
+    assert identity["version"] == function_version("policy")
     assert identity != make_brain(config, Program(attempts=2)).identity
     greeting = config.model_copy(update={"greeting": "Hello."})
     assert identity != make_brain(greeting).identity

@@ -116,7 +116,7 @@ def test_D17_fingerprint_names_the_policy_version(monkeypatch: pytest.MonkeyPatc
     config = load_agent(AGENTS, "embedded-700")
     before = fingerprint(config)
     with monkeypatch.context() as patch:
-        patch.setattr("inquesto_dag.agents.config.POLICY_VERSION", 10_000)
+        patch.setattr("inquesto_dag.agents.config.function_version", lambda function: f"other {function}")
         assert fingerprint(config) != before
     monkeypatch.setattr("inquesto_dag.agents.config.BILLING", Program(attempts=2))
     assert fingerprint(config) != before

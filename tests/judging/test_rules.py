@@ -10,6 +10,7 @@ from inquesto_dag.errors import InputError
 from inquesto_dag.judging.interfaces import verdict_rows
 from inquesto_dag.judging.outcomes import missing_answers
 from inquesto_dag.judging.rules import RuleJudge
+from inquesto_dag.provenance.versions import function_version
 from inquesto_dag.tables import VERDICTS
 from tests.judging.calls import answer, call_of, turns_of, verdicts
 from tests.scoring.sample import act, protocol, tool_row
@@ -406,7 +407,7 @@ def test_D16_identity_names_rules_and_rubric_by_digest() -> None:
     questions = tuple(q.model_copy(update={"text": q.text + " Really?"}) for q in protocol().questions)
     other = RuleJudge(protocol().model_copy(update={"questions": questions}))
     assert judge.identity == RuleJudge(protocol()).identity != other.identity
-    assert len(judge.identity["sha256"]) == 64
+    assert judge.identity["version"] == function_version("rules")
 
 
 def test_a_question_without_a_rule_is_refused() -> None:

@@ -12,7 +12,7 @@ from inquesto_dag.protocol.load import PARTS
 from inquesto_dag.provenance.dvc import resolve_stages
 from inquesto_dag.provenance.params import load_params, load_yaml
 from inquesto_dag.stages.chain import CHAIN, STAGES, Stage, find_stage, load_run
-from tests.stages.imports import PACKAGE, ROOT, imports_of, path_of, reachable
+from inquesto_dag.provenance.code import PACKAGE, ROOT, imports_of, path_of, reachable
 
 # These decide how a run is shown and what it cost, never what it gives.
 DECIDE_NOTHING = frozenset({"inquesto_dag", "inquesto_dag.stages", "inquesto_dag.stages.progress",
@@ -59,6 +59,8 @@ def test_a_stage_depends_on_the_code_that_it_imports(stage: Stage) -> None:
     name = stage.targets(load_params(ROOT).agents)[0]
     code = tuple(dep for dep in resolve_stages(ROOT)[name].deps if dep.startswith(PACKAGE))
     needed = {path_of(module) for module in needed_modules(stage)}
+    # A data file of a module's name is part of it.
+    needed |= {data for path in needed if (data := path.with_suffix(".json")).is_file()}
     missing = sorted(str(path.relative_to(ROOT)) for path in needed if not covered(path, code))
     assert missing == [], "add these to the stage's deps in dvc.yaml"
     idle = [dep for dep in code if not any(covered(path, (dep,)) for path in needed)]
@@ -116,6 +118,18 @@ def test_the_walk_sees_lazy_imports_and_passes_over_types() -> None:
     """`parallel` imports the engines inside a function; `context` names them for types only."""
     assert "inquesto_dag.speech.engines" in imports_of("inquesto_dag.stages.parallel")
     assert "inquesto_dag.speech.engines" not in imports_of("inquesto_dag.stages.context")
+
+
+def test_an_import_that_the_walk_cannot_follow_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By star or relatively: what it brings cannot be read from it."""
+    monkeypatch.setattr("inquesto_dag.provenance.code.ROOT", tmp_path)
+    (tmp_path / PACKAGE).mkdir()
+    for name, text in (("star", "from os import *"), ("relative", "from . import star")):
+        (tmp_path / PACKAGE / f"{name}.py").write_text(text)
+        with pytest.raises(InputError, match=rf"inquesto_dag\.{name}, line 1: imports relatively or by star"):
+            imports_of(f"{PACKAGE}.{name}")
 
 
 @pytest.mark.parametrize("stage", CHAIN, ids=lambda stage: stage.name)

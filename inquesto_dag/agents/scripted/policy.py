@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from inquesto_dag.agents.brain import Heard
 from inquesto_dag.agents.program import Program
-from inquesto_dag.agents.scripted import POLICY_VERSION
 from inquesto_dag.agents.scripted import phrases as say
 from inquesto_dag.agents.scripted.tasks import (
     DETAIL_REQUIRED,
@@ -32,6 +31,7 @@ from inquesto_dag.agents.scripted.understand import (
     understand,
 )
 from inquesto_dag.agents.tools import ToolBox
+from inquesto_dag.provenance.versions import function_version
 
 Question = Literal["request", "number", "speech", "detail", "confirm", "more", "refused", "handed_over"]
 KEPT_FRAGMENTS = 3  # utterances that are read again together with the next
@@ -48,7 +48,7 @@ class ScriptedBrain:
         """All that decides its answers."""
         return {
             "kind": "scripted",
-            "version": POLICY_VERSION,
+            "version": function_version("policy"),
             "greeting": self.greeting,
             "program": vars(self.program).copy(),
         }
