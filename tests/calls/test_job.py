@@ -18,7 +18,7 @@ from inquesto_dag.audio.files import audio_from_flac, write_flac
 from inquesto_dag.callers.audio import render
 from inquesto_dag.callers.script import lines_of
 from inquesto_dag.calls.bank import BankEntry
-from inquesto_dag.calls.job import CallFiles, CallJob, run_job
+from inquesto_dag.calls.job import CallFiles, CallJob, place, run_job
 from inquesto_dag.errors import InfrastructureError
 from inquesto_dag.files import sha256_file
 from inquesto_dag.protocol.load import load_protocol
@@ -27,6 +27,8 @@ from inquesto_dag.scoring.goal import goal_state
 from inquesto_dag.speech.engines import Engines, EngineSpec
 from inquesto_dag.speech.fetch import models_folder
 from inquesto_dag.speech.verification import enrol
+from inquesto_dag.stages.annotations import read_recording
+from tests.provenance.tracing import functions_run, uncovered
 
 pytestmark = pytest.mark.engines
 
@@ -157,3 +159,48 @@ def test_D17_the_agents_settings_and_the_line_are_in_the_key(job: CallJob, engin
         )
     ]
     assert len(set(keys)) == len(keys)
+
+
+def test_D17_all_code_that_runs_in_a_call_is_in_its_version(
+    placed: CallFiles, job: CallJob, engines: Engines
+) -> None:
+    """Every function of the package that really ran; what the engines do is in their own versions."""
+    with functions_run() as run:
+        files = place(job, engines)
+        CallFiles.from_archive(files.archive())
+    assert files == placed
+    assert len(run) > 100
+    within = ("call", "synthesis", "recognition", "embedding", "silero", "whisper", "kokoro-int8", "ge2e")
+    assert uncovered(run, *within) == set()
+    assert uncovered(run) != set()  # it can fail
+
+
+def test_D17_all_code_that_runs_in_an_annotation_is_in_its_version(
+    placed: CallFiles, engines: Engines, tmp_path: Path
+) -> None:
+    """Turns, segments, transcripts."""
+    path = tmp_path / "call.flac"
+    path.write_bytes(placed.files["call.flac"])
+    read_recording(path, engines.vad, engines.recogniser())
+    with functions_run() as run:
+        read_recording(path, engines.vad, engines.recogniser())
+    within = ("annotation", "recognition", "silero", "whisper")
+    assert uncovered(run, *within) - {"speech.engines:TimedVad", "speech.engines:TimedStream"} == set()
+
+
+def test_D17_all_code_that_runs_in_an_engine_is_in_its_version(placed: CallFiles, engines: Engines) -> None:
+    """Each by itself, computing: a line spoken, read, embedded, and searched for speech."""
+    tts, asr, encoder = engines.tts.engine, engines.recogniser().engine, engines.speaker.engine
+    detector = engines.vad.engine
+    audio = tts.speak("Yes, please.", voice="af_heart", language="en-us", speed=1.0)
+    work = {
+        "kokoro-int8": lambda: tts.speak("Yes, please.", voice="af_heart", language="en-us", speed=1.0),
+        "whisper": lambda: asr.recognise(audio),
+        "ge2e": lambda: encoder.embed(audio),
+        "silero": lambda: detector.stream().step(audio[:512]),
+    }
+    for function, compute in work.items():
+        compute()  # whatever is loaded at the first time
+        with functions_run() as run:
+            compute()
+        assert run and uncovered(run, function) == set(), function

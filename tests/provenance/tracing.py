@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from inquesto_dag.provenance import versions
-from inquesto_dag.provenance.code import PACKAGE
+from inquesto_dag.provenance.code import PACKAGE, parse_module
 from inquesto_dag.provenance.definitions import Definition
 
 
@@ -24,7 +25,8 @@ def functions_run() -> Iterator[set[Definition]]:
             return
         # The bodies of modules and classes run once, on import, and are no functions.
         if frame.f_code.co_flags & inspect.CO_OPTIMIZED and "<" not in frame.f_code.co_filename:
-            found.add((module, frame.f_code.co_qualname.split(".")[0]))
+            name = frame.f_code.co_qualname.split(".")[0]
+            found.add((module, _definer(module, frame) if name == "<lambda>" else name))
 
     before = sys.getprofile()
     sys.setprofile(note)
@@ -32,6 +34,15 @@ def functions_run() -> Iterator[set[Definition]]:
         yield found
     finally:
         sys.setprofile(before)
+
+
+def _definer(module: str, frame: FrameType) -> str:
+    """The name at a module's top whose value a lambda is part of."""
+    for statement in parse_module(module).body:
+        if statement.lineno <= frame.f_code.co_firstlineno <= (statement.end_lineno or 0):
+            (name, *_) = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            return name
+    raise AssertionError(f"{module} has no line {frame.f_code.co_firstlineno}")
 
 
 def uncovered(run: set[Definition], *functions: str) -> set[str]:
