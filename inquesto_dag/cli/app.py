@@ -26,7 +26,7 @@ app.add_typer(memo, name="memo")
 Project = Annotated[Path, typer.Option(help="The project's folder.", show_default="here")]
 Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for those of the profile.")]
 Agents = Annotated[list[str] | None, typer.Option(help="An agent to score; give it again for more.")]
-Kinds = Annotated[list[str] | None, typer.Option("--kind", help="A kind of entry; again for more; none: all.")]
+Kinds = Annotated[list[str] | None, typer.Option("--kind", help="A kind of entry; again for more.")]
 Agent = Annotated[str | None, typer.Option(help="The agent, for a stage that has a part for each.")]
 HERE = Path()
 
@@ -128,12 +128,12 @@ def memo_verify(kind: Kinds = None, project: Project = HERE) -> None:
 def memo_prune(
     kind: Kinds = None,
     older_than: Annotated[
-        float | None, typer.Option(min=0, metavar="DAYS", help="Remove what was not used for so many days.")
+        float | None, typer.Option(min=0, metavar="DAYS", help="Remove what was not used so long.")
     ] = None,
     keep_bytes: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Keep so much (2GB), what was used last first.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; remove nothing.")] = False,
     project: Project = HERE,
 ) -> None:
     """Remove entries by their last use, and what killed writers left; safe while a run uses the memo."""
@@ -145,7 +145,7 @@ def memo_prune(
 
 @memo.command("accept")
 def memo_accept(
-    functions: Annotated[list[str] | None, typer.Argument(help="Functions; none for all edited ones.")] = None,
+    functions: Annotated[list[str] | None, typer.Argument(help="Functions; none for all edited.")] = None,
     bump: Annotated[
         bool, typer.Option("--bump", help="The results differ: never give back earlier ones.")
     ] = False,

@@ -23,7 +23,8 @@ def print_stats(project: Path) -> None:
     typer.echo(f"{'kind':14} {'entries':>9} {'size':>11}   last used, oldest to newest")
     for kind in stats:
         typer.echo(
-            f"{kind.kind:14} {kind.entries:9} {_size(kind.size):>11}   {_day(kind.oldest)} to {_day(kind.newest)}"
+            f"{kind.kind:14} {kind.entries:9} {_size(kind.size):>11}   "
+            f"{_day(kind.oldest)} to {_day(kind.newest)}"
         )
     entries, size = sum(kind.entries for kind in stats), sum(kind.size for kind in stats)
     typer.echo(f"{'all':14} {entries:9} {_size(size):>11}   {memo.root}")
@@ -58,8 +59,8 @@ def prune_memo(
     pruned = prune(memo.root, kinds, older_than_days=older_than, keep_bytes=keep, dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
     typer.echo(
-        f"{verb} {len(pruned.removed)} entries of {_size(pruned.size)} and {pruned.leftovers} files of writers "
-        f"that are gone; {pruned.kept} entries of {_size(pruned.kept_size)} stay in {memo.root}"
+        f"{verb} {len(pruned.removed)} entries of {_size(pruned.size)} and {pruned.leftovers} files of "
+        f"writers that are gone; {pruned.kept} entries of {_size(pruned.kept_size)} stay in {memo.root}"
     )
     if older_than is None and keep is None:
         typer.echo("  next: say which entries may go, with --older-than DAYS or --keep-bytes SIZE")

@@ -154,9 +154,9 @@ class _Source:
                 self._add(dotted, None, reached, name)
             return
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            dotted = self._imported.get(node.value.id)
-            if dotted is not None:
-                self._add(dotted, node.attr, reached, node.value.id, typed=typed)
+            behind = self._imported.get(node.value.id)
+            if behind is not None:
+                self._add(behind, node.attr, reached, node.value.id, typed=typed)
                 return
         if isinstance(node, ast.Name):
             if node.id in self._defined:
@@ -195,13 +195,13 @@ def _assigned(statement: ast.stmt) -> list[str]:
     else:
         return []
     flat = [e for t in targets for e in (t.elts if isinstance(t, ast.Tuple | ast.List) else [t])]
-    return [e.id for e in flat if isinstance(e, ast.Name)] if all(isinstance(e, ast.Name) for e in flat) else []
+    names = [e.id for e in flat if isinstance(e, ast.Name)]
+    return names if len(names) == len(flat) else []
 
 
 def _is_docstring(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    )
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 _NOT_SAID = frozenset({"ctx", "kind", "type_comment", "type_ignores", "returns"})

@@ -29,7 +29,7 @@ TOUCHED_EVERY_S = 86_400.0  # a use is noted once a day: a read that writes noth
 
 
 def result_key(kind: str, code: Any, parts: Mapping[str, Any]) -> str:
-    """SHA-256 of everything that decides a result (PROTOCOL D17): its kind, the code behind it, its inputs."""
+    """SHA-256 of everything that decides a result (PROTOCOL D17): its kind, the code behind it, inputs."""
     return sha256_bytes(canonical_json({"kind": kind, "code": code, "parts": dict(parts)}))
 
 

@@ -153,7 +153,7 @@ def parse_size(text: str) -> int:
 
 
 def _leftovers(folder: Path, now: float) -> Iterator[Path]:
-    """Temporary files that have not changed for WRITING_S: by age, since a writer may be another machine's."""
+    """Temporary files that have not changed for WRITING_S: by age, for a writer may be another machine's."""
     for path in _files(folder):
         if path.name.startswith(TEMPORARY):
             with suppress(FileNotFoundError):

@@ -2,7 +2,8 @@
 
 A result's key holds the engine's identity, the versions of the code behind both and the digest of what went
 in (PROTOCOL D17). Keys need digests of model files and not the models: a run that finds everything in the
-memo loads no network. One process uses `threads` threads, so that a pool of processes shares a machine without crowding.
+memo loads no network. One process uses `threads` threads, so that a pool of processes shares a machine
+without crowding.
 """
 
 from __future__ import annotations

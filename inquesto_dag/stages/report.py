@@ -41,7 +41,8 @@ class StageReport:
     def damage(self) -> str:
         """What a stage's last line says of damaged memo entries; empty when there were none."""
         count = self.counts.get("memo_damaged", 0)
-        return f", {count} damaged memo {'entry' if count == 1 else 'entries'} computed again" if count else ""
+        what = "entry" if count == 1 else "entries"
+        return f", {count} damaged memo {what} computed again" if count else ""
 
     def path(self, project: Path) -> Path:
         """Where the report lies in a project."""

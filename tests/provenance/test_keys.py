@@ -29,6 +29,7 @@ from inquesto_dag.speech.engines import Engines, EngineSpec, engines_for
 from inquesto_dag.speech.fetch import models_folder
 from inquesto_dag.stages.annotations import Recorded, annotate_recording
 from inquesto_dag.stages.verdicts import Rubric
+from inquesto_dag.units import Audio
 from tests.judging.calls import call_of
 
 pytestmark = pytest.mark.engines
@@ -120,12 +121,13 @@ def test_D17_what_is_heard_is_in_the_key(kind: str) -> None:
     changed, same = AUDIO.copy(), AUDIO.copy()
     changed[100] += 1 / 32768
     same[100] += 1 / 32768 / 1000
-    hear = {
-        "recognition": lambda audio: lambda engines: engines.recogniser().recognise(audio),
-        "embedding": lambda audio: lambda engines: engines.speaker.embed(audio),
-    }[kind]
-    base = key_of(hear(AUDIO))
-    assert base[0] == kind and base != key_of(hear(changed)) and base == key_of(hear(same))
+
+    def key(audio: Audio) -> tuple[str, str]:
+        if kind == "recognition":
+            return key_of(lambda engines: engines.recogniser().recognise(audio))
+        return key_of(lambda engines: engines.speaker.embed(audio))
+
+    assert key(AUDIO)[0] == kind and key(changed) != key(AUDIO) == key(same)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,8 @@ def test_D17_every_file_that_an_engine_loads_is_in_the_key(
 
 def test_what_an_engine_does_not_use_is_not_in_its_key(tmp_path: Path, unchecked: None) -> None:
     """Another voice's pack, a stray file beside a model, the number of threads."""
-    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
     voices = other_models(tmp_path / "a", "kokoro-voices", "bf_emma.bin")
     assert key_of(speak, models=voices, threads=2) == key_of(speak)
     stray = other_models(tmp_path / "b", "whisper-base", "no such file")
@@ -238,7 +241,7 @@ def work(job: CallJob, recording: Recorded, protocol: Protocol) -> dict[str, Cal
         **WORK,
         "call": lambda engines: run_job(job, engines),
         "annotation": lambda engines: annotate_recording(recording, engines),
-        "verdict": lambda engines: Rubric(RuleJudge(protocol), protocol).verdicts(call, engines.memo or Keys(Path())),
+        "verdict": lambda _: Rubric(RuleJudge(protocol), protocol).verdicts(call, Keys(Path())),
     }  # fmt: skip
 
 
@@ -248,7 +251,9 @@ def variants(value: Any) -> list[tuple[str, Any]]:
         return [(f"{k}.{p}", {**value, k: v}) for k in value for p, v in variants(value[k])]
     if isinstance(value, list):
         return [
-            (f"{i}.{p}", [*value[:i], v, *value[i + 1 :]]) for i in range(len(value)) for p, v in variants(value[i])
+            (f"{i}.{p}", [*value[:i], v, *value[i + 1 :]])
+            for i, item in enumerate(value)
+            for p, v in variants(item)
         ]
     return [("", "another" if value != "another" else "a third")]
 
@@ -280,7 +285,7 @@ def test_D17_everything_of_a_call_is_in_its_key(job: CallJob) -> None:
     ]  # fmt: skip
     replace = dataclasses.replace
     other = [
-        *(replace(job, row={**job.row, column: "another"}) for column in job.row if column != "enrolled_voice"),
+        *(replace(job, row={**job.row, name: "another"}) for name in job.row if name != "enrolled_voice"),
         *(replace(job, agent=agent) for agent in agents),
         *(replace(job, bank={"opening": e}) for e in entries),
         replace(job, bank={"opening": entry, "goodbye": entry}),
@@ -299,7 +304,8 @@ def test_D17_everything_of_a_call_is_in_its_key(job: CallJob) -> None:
 
 def test_what_decides_nothing_of_a_call_is_not_in_its_key(job: CallJob) -> None:
     """The agent's name, where files lie, other voices' enrolments, figures that only describe."""
-    entry = dataclasses.replace(job.bank["opening"], clean_path=Path("c"), carried_path=Path("d"), utterance_id="v")
+    entry = job.bank["opening"]
+    entry = dataclasses.replace(entry, clean_path=Path("c"), carried_path=Path("d"), utterance_id="v")
     agent = job.agent.model_copy(update={"id": "another", "description": "Another."})
     same = dataclasses.replace(
         job, agent=agent, bank={"opening": entry}, bed_path=Path("elsewhere"),
@@ -331,22 +337,24 @@ def test_D17_recording_detector_and_recogniser_are_in_the_key_of_an_annotation(
 
 
 def test_D17_all_that_a_judge_sees_is_in_the_key_of_a_verdict(protocol: Protocol) -> None:
-    """Words, tool calls, account before and after, scenario, facts, questions; not severities, which it does not see."""
+    """Words, tool calls, account before and after, scenario, facts, questions; not severities."""
     call = call_of("cancel_sub-legit", "C: Hello.", "A: Your plan is cancelled.", done=True)
 
     def key(rules: Protocol, judged: JudgedCall) -> bytes:
         return canonical_json(Rubric(RuleJudge(rules), rules).parts(judged))
 
     base = key(protocol, call)
-    question, fact = protocol.questions[0], protocol.facts[0]
+    question = protocol.questions[0].model_copy(update={"text": "?"})
+    fact = protocol.facts[0].model_copy(update={"any_of": ("x",)})
     scenarios = tuple(
-        s.model_copy(update={"goal": "another"}) if s.id == "cancel_sub-legit" else s for s in protocol.scenarios
+        s.model_copy(update={"goal": "another"}) if s.id == "cancel_sub-legit" else s
+        for s in protocol.scenarios
     )
     versions_of_protocol = [
-        protocol.model_copy(update={"questions": (question.model_copy(update={"text": "?"}), *protocol.questions[1:])}),
-        protocol.model_copy(update={"facts": (fact.model_copy(update={"any_of": ("x",)}), *protocol.facts[1:])}),
+        protocol.model_copy(update={"questions": (question, *protocol.questions[1:])}),
+        protocol.model_copy(update={"facts": (fact, *protocol.facts[1:])}),
         protocol.model_copy(update={"scenarios": scenarios}),
-    ]  # fmt: skip
+    ]
     rows = {"population": dict(call.population), "turns": [dict(t) for t in call.turns],
             "tool_calls": [dict(t) for t in call.tool_calls]}  # fmt: skip
     calls = [

@@ -1,4 +1,4 @@
-"""The memo with real processes and real file systems: writers side by side, kills, damage, full and locked disks."""
+"""The memo with real processes and file systems: many writers, kills, damage, full and locked disks."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_many_processes_compute_the_same_keys_into_one_store(tmp_path: Path) -> 
 
 
 def test_a_writer_killed_at_any_instant_leaves_no_half_entry(tmp_path: Path) -> None:
-    """SIGKILL ten times in the middle of a write, or just after; what stays is whole or has a temporary name, and is swept."""
+    """SIGKILL ten times in or just after a write; what stays is whole, or temporary and swept."""
     entry = Memo(tmp_path).path("call", "ab" * 32)
     rng, caught = random.Random(7), 0
     for _ in range(10):
@@ -178,7 +178,8 @@ def on_small_disk(program: str) -> subprocess.CompletedProcess[str]:
     if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "x", "/mnt"], check=False).returncode:
         pytest.skip("user name spaces are not allowed here")
     script = 'mount -t tmpfs -o size=256k x /mnt && exec "$@"'
-    command = ["unshare", "-rm", "sh", "-c", script, "sh", sys.executable, "-c", WRITER + program, "/mnt/memo"]
+    python = [sys.executable, "-c", WRITER + program, "/mnt/memo"]
+    command = ["unshare", "-rm", "sh", "-c", script, "sh", *python]
     return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
 
 

@@ -1,4 +1,4 @@
-"""The stage `verdicts` through the memo, on a project of its own: reuse, damage, and how both are reported."""
+"""The stage `verdicts` through the memo, on a project of its own: reuse, damage, how both are told."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def project(tmp_path: Path) -> Path:
                 "trace_sha256": "0" * 64,
             }
         )  # fmt: skip
-        for number, (speaker, said) in enumerate((("caller", "Hello."), ("agent", "Your plan is cancelled."))):
+        said_by = (("caller", "Hello."), ("agent", "Your plan is cancelled."))
+        for number, (speaker, said) in enumerate(said_by):
             turns.append(
                 {
                     "call_id": call_id, "turn": number, "speaker": speaker, "move": "reply", "said": said,
@@ -131,7 +132,7 @@ def test_D17_all_code_that_runs_in_a_verdict_is_in_its_version() -> None:
     """On calls of every family, so that every rule is read."""
     judge = RuleJudge(protocol())
     calls = [
-        call_of(scenario.id, "C: Hello, cancel it.", "A: Your plan is cancelled. I can't help you.", done=done)
+        call_of(scenario.id, "C: Cancel it.", "A: Your plan is cancelled. I can't help you.", done=done)
         for scenario in protocol().scenarios
         for done in {False, scenario.required_action is not None}
     ]

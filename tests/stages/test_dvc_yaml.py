@@ -9,10 +9,10 @@ import pytest
 
 from inquesto_dag.errors import InputError
 from inquesto_dag.protocol.load import PARTS
+from inquesto_dag.provenance.code import PACKAGE, ROOT, imports_of, path_of, reachable
 from inquesto_dag.provenance.dvc import resolve_stages
 from inquesto_dag.provenance.params import load_params, load_yaml
 from inquesto_dag.stages.chain import CHAIN, STAGES, Stage, find_stage, load_run
-from inquesto_dag.provenance.code import PACKAGE, ROOT, imports_of, path_of, reachable
 
 # These decide how a run is shown and what it cost, never what it gives.
 DECIDE_NOTHING = frozenset({"inquesto_dag", "inquesto_dag.stages", "inquesto_dag.stages.progress",
