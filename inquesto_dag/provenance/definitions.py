@@ -53,13 +53,16 @@ def close_over(roots: Iterable[Definition], stop: Iterable[Definition] = ()) -> 
     """
     closed = frozenset(stop)
     found: dict[Definition, _Reached] = {}
+    sources: dict[str, _Source] = {}  # one look at each file
     waiting = list(roots)
     while waiting:
         definition = waiting.pop()
         if definition in found or definition in closed or (definition[0], "*") in closed:
             continue
-        reached = _read(*_state(definition[0])).reach(definition[1])
-        found[definition] = reached
+        module, name = definition
+        if module not in sources:
+            sources[module] = _read(*_state(module))
+        reached = found[definition] = sources[module].reach(name)
         waiting += reached.definitions
     listed = [
         [module, name, reached.shape, sorted(reached.bindings)]
@@ -67,7 +70,7 @@ def close_over(roots: Iterable[Definition], stop: Iterable[Definition] = ()) -> 
     ]
     return Closure(
         definitions=frozenset(found),
-        files=tuple(sorted({path_of(module) for module, _ in found})),
+        files=tuple(sorted(path_of(module) for module in sources)),
         libraries=frozenset().union(*(reached.libraries for reached in found.values())),
         digest=sha256_bytes(canonical_json(listed)),
     )
