@@ -70,7 +70,7 @@ class Digests:
         return digest
 
     def recall(self, digest: str) -> dict[str, str] | None:
-        """The listing behind a folder's digest: DVC's cache has those of outputs, the keep those of inputs."""
+        """The listing behind a folder's digest: DVC's cache has those of outputs."""
         stem = digest.removesuffix(DIR)
         for path in (
             self._listing_path(digest),
