@@ -2,8 +2,8 @@
 
 What is cut, and why it is honest: the slice `quick` keeps the six scenarios of SCENARIOS (a line in the copy
 of `protocol/population.py`), and the bootstrap has 200 resamples. Everything else is the repository's own
-code, data and commands, in processes of their own. With a cold memo the first run speaks some fifty lines and
-takes two to three minutes on two cores; the calls are among those of `make score`, so its memo makes it warm.
+code, data and commands, in processes of their own. With a cold memo the first run speaks some hundred lines;
+the calls are among those of `make score`, whose memo makes it warm.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inquesto_dag.files import read_json
+from inquesto_dag.files import TEMPORARY, read_json
 from inquesto_dag.provenance.dvc import dvc_environment
-from inquesto_dag.provenance.memo import default_memo
 
 ROOT = Path(__file__).parents[2]
 AGENTS = ("embedded-400", "embedded-700")
@@ -31,6 +29,7 @@ COPIED = (
     "inquesto_dag/", "assets/", "data/", ".dvc/", ".dvcignore", ".gitignore", "dvc.yaml", "params.yaml",
     "dagster.yaml",
 )  # fmt: skip
+ENGINE_KINDS = ("synthesis", "recognition", "embedding")
 PER_AGENT = ("calls", "annotations", "events", "verdicts", "record")
 
 
@@ -39,12 +38,23 @@ class SmallProject:
     """The project's folder, the environment of its commands, and what their reports say."""
 
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
+    memo: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of its commands: its own code, memo, DVC state and Dagster."""
+        return {
+            **os.environ,
+            **dvc_environment(),
+            "PYTHONPATH": str(self.folder),
+            "DVC_SITE_CACHE_DIR": str(self.folder / ".dvc" / "site"),
+            "INQUESTO_MEMO": str(self.memo),
+        }
 
     def run(self, *command: str, code: int | None = 0) -> str:
         """What a Python command (`-m dvc status`) prints; its exit code is checked."""
         done = subprocess.run(
-            [sys.executable, *command], cwd=self.folder, env={**os.environ, **self.environment},
+            [sys.executable, *command], cwd=self.folder, env=self.environment,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert code is None or done.returncode == code, f"{command}: {done.stdout}\n{done.stderr}"
@@ -80,7 +90,7 @@ class SmallProject:
         }
 
 
-def copy_inputs(folder: Path) -> SmallProject:
+def copy_inputs(folder: Path, memo: Path) -> SmallProject:
     """The project without outputs, in a git repository of its own."""
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -90,16 +100,7 @@ def copy_inputs(folder: Path) -> SmallProject:
         if name.startswith(COPIED) and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-    project = SmallProject(
-        folder,
-        {
-            **dvc_environment(),
-            "PYTHONPATH": str(folder),
-            "DVC_SITE_CACHE_DIR": str(folder / ".dvc" / "site"),
-            "INQUESTO_MEMO": str(default_memo(ROOT).root),
-            "DAGSTER_HOME": str(folder / ".dagster"),
-        },
-    )
+    project = SmallProject(folder, memo)
     project.edit(
         "inquesto_dag/protocol/population.py",
         'if row["call_id"] in chosen]',
@@ -114,6 +115,15 @@ def copy_inputs(folder: Path) -> SmallProject:
     return project
 
 
-def finish(project: SmallProject) -> str:
-    """Run the whole chain; what `inquesto-dag score` printed."""
-    return project.cli("score")
+def link_memo(source: Path, target: Path) -> None:
+    """Take over what engines have said, heard and embedded, by hard link where the file system can."""
+    for kind in ENGINE_KINDS:
+        for path in (source / kind).glob("??/*"):
+            place = target / path.relative_to(source)
+            if place.exists() or path.name.startswith(TEMPORARY):
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(path, place)
+            except OSError:
+                shutil.copyfile(path, place)

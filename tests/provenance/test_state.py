@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from inquesto_dag.errors import InputError
-from inquesto_dag.provenance.digests import Digests
+from inquesto_dag.provenance.digests import SETTLED_NS, Digests
 from inquesto_dag.provenance.dvc import read_lock
 from inquesto_dag.provenance.state import ProjectState, TargetState, project_states
 from tests.provenance.tiny_project import changed_by_dvc, dvc, write_tiny
@@ -77,12 +78,13 @@ def test_a_finished_project_is_current(project: Path) -> None:
 def test_an_edit_makes_stale_what_dvc_calls_changed(
     project: Path, path: str, old: str, new: str, stale: set[str], follow: set[str], reason: str
 ) -> None:
-    """Directly changed stages are `dvc status`'s, the rest of what would run follows; taken back, all is current."""
+    """Stale is what `dvc status` names, what is after it follows; taken back, all is current."""
     text = (project / path).read_text()
     assert old in text
     (project / path).write_text(text.replace(old, new))
     found = states(project)
-    assert {name for name, state in found.items() if state.kind == "stale"} == stale == changed_by_dvc(project)
+    assert {name for name, state in found.items() if state.kind == "stale"} == stale
+    assert changed_by_dvc(project) == stale
     assert {name for name, state in found.items() if state.kind == "follows"} == follow
     for name in stale:
         assert any(reason in told for told in found[name].reasons)
@@ -93,7 +95,7 @@ def test_an_edit_makes_stale_what_dvc_calls_changed(
 
 
 def test_a_stage_run_alone_makes_those_after_it_stale(project: Path) -> None:
-    """`dvc repro --single-item`: the lock itself is out of step, for one output and for a folder of outputs."""
+    """`dvc repro --single-item`: the lock itself is out of step, also for a folder of outputs."""
     (project / "data/agents/one.yaml").write_text("window: 1\n")
     dvc(project, "repro", "--quiet", "--single-item", "part@one")
     found = states(project)
@@ -185,7 +187,7 @@ def test_nothing_run_yet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<<<<<<< HEAD\nschema: '2.0'\n=======\n>>>>>>> other\n", r"dvc\.lock: has merge conflicts\n.*--ours"),
+        ("<<<<<<< HEAD\nschema: '2.0'\n=======\n>>>>>>> x\n", r"dvc\.lock: has merge conflicts\n.*--ours"),
         ("stages: [\n", r"dvc\.lock: is not valid YAML\n.*git checkout dvc\.lock"),
         ("stages:\n  base:\n    cmd: x\n    outs:\n    - path: data/base\n", "is not a whole lock file"),
         ("just text", "is not a whole lock file"),
@@ -200,18 +202,11 @@ def test_a_broken_lock_says_what_to_do(project: Path, text: str, message: str) -
 
 
 def test_digests_are_kept_and_a_broken_keep_is_no_fault(project: Path) -> None:
-    """The second look reads no byte; a file that changed is read again, and so is all when the keep is broken."""
-    # Files younger than a clock tick are not kept: let them settle.
-    old = project.stat().st_mtime_ns - 10**9
-    for path in project.rglob("*.txt"):
-        os.utime(path, ns=(old, old))
+    """The second look reads no byte; a changed file is read again, and all when the keep is broken."""
+    (project / "code/b.txt").write_text("B\n")
+    time.sleep(2 * SETTLED_NS / 1e9)  # files younger than a clock tick are not kept
     first = Digests(project)
     before = first.listing("code")
-    import time
-
-    time.sleep(0.15)
-    first = Digests(project)
-    first.listing("code")
     first.save()
     again = Digests(project)
     assert again.listing("code") == before

@@ -1,4 +1,4 @@
-"""A tiny project of real DVC stages with shell commands: one shared, one for each agent, one of all agents."""
+"""A tiny project of real DVC stages with shell commands: shared, for each agent, of all agents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ stages:
   part:
     foreach: ${agents}
     do:
-      cmd: mkdir -p data/part/${item} && cat data/base/in.txt data/agents/${item}.yaml > data/part/${item}/x.txt
+      cmd: >-
+        mkdir -p data/part/${item} &&
+        cat data/base/in.txt data/agents/${item}.yaml > data/part/${item}/x.txt
       deps:
         - data/agents/${item}.yaml
         - data/base
