@@ -151,9 +151,7 @@ def _tags(state: ProjectState, history: "_History", place: Place, want: Wanted) 
     return tags
 
 
-def _is_level(
-    state: ProjectState, history: "_History", place: Place, want: Wanted, known: "_Event"
-) -> bool:
+def _is_level(state: ProjectState, history: "_History", place: Place, want: Wanted, known: "_Event") -> bool:
     """Whether Dagster's latest event of a place says what the lock says."""
     if known.tags.get(DATA_VERSION_TAG) != want.data_version:
         return False

@@ -120,9 +120,7 @@ def project_states(state: ProjectState) -> list[TargetState]:
     return list(found.values())
 
 
-def _target_state(
-    state: ProjectState, stage: DvcStage, before: Mapping[str, TargetState]
-) -> TargetState:
+def _target_state(state: ProjectState, stage: DvcStage, before: Mapping[str, TargetState]) -> TargetState:
     base, _, agent = stage.name.partition("@")
     produced = [dep for dep in stage.deps if is_produced(dep, state.outputs)]
     follows = _roots(before[p] for dep in produced for p in state.producers(dep) if p in before)
