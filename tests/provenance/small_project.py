@@ -1,6 +1,6 @@
-"""A small finished project: this repository's files, cut to six calls and two agents, on real engines.
+"""A small finished project: this repository's files, cut to four calls and two agents, on real engines.
 
-What is cut, and why it is honest: the slice `quick` keeps the six scenarios of SCENARIOS (a line in the copy
+What is cut, and why it is honest: the slice `quick` keeps the four scenarios of SCENARIOS (a line in the copy
 of `protocol/population.py`), and the bootstrap has 200 resamples. Everything else is the repository's own
 code, data and commands, in processes of their own. With a cold memo the first run speaks some hundred lines;
 the calls are among those of `make score`, whose memo makes it warm.
@@ -23,7 +23,6 @@ ROOT = Path(__file__).parents[2]
 AGENTS = ("embedded-400", "embedded-700")
 SCENARIOS = (
     "cancel_sub-neutral", "cancel_sub-legit", "cancel_sub-impostor", "change_email-correcting",
-    "confirm_payment-neutral", "confirm_payment-hesitant",
 )  # fmt: skip
 COPIED = (
     "inquesto_dag/", "assets/", "data/", ".dvc/", ".dvcignore", ".gitignore", "dvc.yaml", "params.yaml",

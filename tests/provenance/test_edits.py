@@ -70,9 +70,9 @@ EDITS = (
         runs={*both("record"), "leaderboard"},
     ),
     Edit(
-        "a wording of confirm_payment-neutral",
-        "data/protocols/v0.1/scenarios/confirm_payment.yaml", "to know whether my payment went through.",
-        "to know if my payment went through.",
+        "the opening of cancel_sub-legit",
+        "data/protocols/v0.1/scenarios/cancel_sub.yaml", "this is Maria Ruiz. I would like",
+        "this is Maria Ruiz, and I would like",
         stale={"population", "caller_audio", *both("calls", "events", "verdicts", "record")},
         follows={"line_audio", "verifier", *both("annotations"), "leaderboard"},
         runs={"population", "caller_audio", "line_audio", "verifier", *both(*ALL_PER_AGENT), "leaderboard"},
@@ -110,11 +110,15 @@ def rows(project: SmallProject) -> Iterator[dict[str, Row]]:
     """Every edit made, looked at, run and taken back; the table is written at the end."""
     import dagster as dg
 
+    from assets.reconcile import reconcile, unsynced
+
     warnings.simplefilter("ignore", dg.PreviewWarning)
     warnings.simplefilter("ignore", dg.BetaWarning)
     earlier = project.outputs()
     found: dict[str, Row] = {}
     with dg.DagsterInstance.ephemeral() as instance:
+        reconcile(project.folder, instance)
+        assert unsynced(project.folder, instance) == []
         for edit in EDITS:
             found[edit.name] = see(project, edit, earlier, instance)
     write_bytes(project.folder / ".reports" / "edits.md", table(found).encode())
@@ -126,8 +130,6 @@ def see(project: SmallProject, edit: Edit, earlier: dict[str, bytes], instance: 
     """Make one edit, ask all three, run `dvc repro` by hand, take the edit back and score."""
     from assets.reconcile import reconcile, unsynced
 
-    reconcile(project.folder, instance)  # level with what stood before
-    assert unsynced(project.folder, instance) == []
     kept = (project.folder / edit.path).read_bytes()
     project.edit(edit.path, edit.old, edit.new)
     by_dvc = set(json.loads(project.dvc("status", "--json")))
@@ -218,10 +220,10 @@ def test_an_edit_taken_back_gives_the_earlier_outputs_back(rows: dict[str, Row],
 
 def test_only_the_changed_wording_is_spoken_anew(rows: dict[str, Row]) -> None:
     """One line in one voice, and no call of another scenario changes; no other edit speaks anything."""
-    wording = next(row for name, row in rows.items() if name.startswith("a wording"))
-    assert {call.partition(".")[0] for call in wording.recordings} <= {"confirm_payment-neutral"}
+    wording = next(row for name, row in rows.items() if name.startswith("the opening"))
+    assert {call.partition(".")[0] for call in wording.recordings} == {"cancel_sub-legit"}
     spoken = {name: row.utterances for name, row in rows.items()}
-    assert spoken == {edit.name: int(edit.name.startswith("a wording")) for edit in EDITS}
+    assert spoken == {edit.name: int(edit.name.startswith("the opening")) for edit in EDITS}
 
 
 def test_the_table_is_written(rows: dict[str, Row], project: SmallProject) -> None:
@@ -229,4 +231,4 @@ def test_the_table_is_written(rows: dict[str, Row], project: SmallProject) -> No
     text = (project.folder / ".reports" / "edits.md").read_text(encoding="utf-8")
     lines = text.splitlines()
     assert len(lines) == 2 + len(ProjectState(project.folder).stages) + 3
-    assert "| calls placed anew | 6 of 12 | 0 of 12 | 0 of 12 | 2 of 12 | 0 of 12 |" in lines
+    assert "| calls placed anew | 4 of 8 | 0 of 8 | 0 of 8 | 2 of 8 | 0 of 8 |" in lines
