@@ -11,19 +11,21 @@ from typing import Any
 import dagster as dg
 
 from inquesto_dag.files import read_json
+from inquesto_dag.provenance.digests import Digests
 from inquesto_dag.provenance.dvc import (
     dvc_environment,
     locked_digest,
     repro_command,
     resolve_stages,
 )
-from inquesto_dag.provenance.fingerprint import digest_paths
-from inquesto_dag.provenance.params import load_params, load_yaml
+from inquesto_dag.provenance.inputs import agent_file, inputs_on_disk, is_produced, shared_version
+from inquesto_dag.provenance.params import load_params
 from inquesto_dag.stages.chain import Stage, target
 from inquesto_dag.stages.report import StageReport
 from inquesto_dag.tables import TABLES
 
 PIPES = "pipes"
+AGENT_FILE = "agent_file"  # the asset of assets/agent_file.py
 OWNERS = ["team:inquesto"]
 
 
@@ -32,42 +34,45 @@ def agent_partitions(project: Path) -> dg.StaticPartitionsDefinition:
     return dg.StaticPartitionsDefinition(list(load_params(project).agents))
 
 
-def code_version(project: Path, stage: Stage) -> str:
-    """A digest of what decides a stage's output but other stages' outputs: its deps, params and command.
+def code_version(project: Path, stage: Stage, digests: Digests | None = None) -> str:
+    """A digest of what decides a stage's output but others' outputs and, where it has one, the agent's file.
 
-    Derived from `dvc.yaml`, so that DVC and Dagster say the same of what is stale.
+    From the same `Inputs` as `inquesto-dag status` and the record's lineage, digests as DVC takes them, so
+    that DVC and Dagster say the same of what is stale.
     """
     stages = resolve_stages(project)
-    names = stage.targets(load_params(project).agents)
-    outputs = {out for resolved in stages.values() for out in resolved.outs}
-    inputs = {
-        dep for name in names for dep in stages[name].deps
-        if not any(dep == out or out.startswith(f"{dep}/") for out in outputs)
-    }  # fmt: skip
-    values = load_yaml(project / "params.yaml")
-    params = {name: values.get(name) for name in stages[names[0]].params}
-    digest = digest_paths(project, [project / path for path in sorted(inputs)])
-    return f"{digest[:16]}-{_short_digest([params, [stages[name].command for name in names]])}"
+    agent = load_params(project).agents[0] if stage.per_agent else None
+    resolved = stages[target(stage.name, agent)]
+    produced = [out for other in stages.values() for out in other.outs]
+    left_out = [dep for dep in resolved.deps if is_produced(dep, produced)]
+    inputs = inputs_on_disk(resolved, digests or Digests(project), but=left_out)
+    return shared_version(inputs, agent, produced)
 
 
-def _short_digest(value: Any) -> str:
-    from inquesto_dag.files import canonical_json, sha256_bytes
+def data_of(stage: Stage, agent: str | None) -> str:
+    """The folder of a stage's output relative to the project; that of all agents when none is given."""
+    return f"data/{stage.name}" + (f"/{agent}" if stage.per_agent and agent else "")
 
-    return sha256_bytes(canonical_json(value))[:8]
+
+def asset_deps(project: Path, stage: Stage) -> list[str]:
+    """The assets that a stage reads: other stages, and `agent_file` where it depends on the agent's file."""
+    agent = load_params(project).agents[0]
+    deps = resolve_stages(project)[target(stage.name, agent if stage.per_agent else None)].deps
+    return [*stage.reads, *([AGENT_FILE] if agent_file(agent) in deps else [])]
 
 
-def stage_asset(project: Path, stage: Stage) -> dg.AssetsDefinition:
+def stage_asset(project: Path, stage: Stage, digests: Digests | None = None) -> dg.AssetsDefinition:
     """The asset of a stage, partitioned by agent where the stage is."""
 
     @dg.asset(
         name=stage.name,
-        deps=list(stage.reads),
+        deps=asset_deps(project, stage),
         partitions_def=agent_partitions(project) if stage.per_agent else None,
         group_name=stage.group,
         description=stage.description,
         kinds={"dvc", *[kind for kind in stage.kinds if kind != "python"]},
         owners=OWNERS,
-        code_version=code_version(project, stage),
+        code_version=code_version(project, stage, digests),
         metadata=table_schemas(stage),
         required_resource_keys={PIPES},
     )

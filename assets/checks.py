@@ -8,7 +8,7 @@ import dagster as dg
 from assets.bridge import agent_partitions
 from assets.suites import Expectation, schema_expectations, validate_table
 from inquesto_dag.files import read_table
-from inquesto_dag.provenance.dvc import differing_outputs
+from inquesto_dag.provenance.state import ProjectState
 from inquesto_dag.stages.chain import Stage, target
 from inquesto_dag.tables import TABLES
 
@@ -74,11 +74,21 @@ def lock_check(project: Path, stage: Stage) -> dg.AssetChecksDefinition:
     )
     def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
         name = target(stage.name, context.partition_key if stage.per_agent else None)
-        differing = differing_outputs(project, name)
+        differing = outputs_beside_lock(project, name)
         return dg.AssetCheckResult(
             passed=not differing,
             description="; ".join(differing) or None,
-            metadata={"next": f"run `dvc checkout`, or `dvc repro {name}`"} if differing else {},
+            metadata={"next": "run `inquesto-dag score`, which restores the output"} if differing else {},
         )
 
     return check
+
+
+def outputs_beside_lock(project: Path, name: str) -> list[str]:
+    """What of a target's outputs is not on disk as `dvc.lock` has it: one sentence each, none when all is."""
+    state = ProjectState(project)
+    if name not in state.locked:
+        return [f"{name} is not in dvc.lock"]
+    missing, edited = state.out_faults(name)
+    state.digests.save()
+    return [*missing, *edited]

@@ -6,17 +6,22 @@ from pathlib import Path
 
 import dagster as dg
 
+from assets.agent_file import agent_file_asset
 from assets.bridge import PIPES, stage_asset
 from assets.checks import stage_checks
 from assets.jobs import chain_jobs
+from assets.sensor import lock_sensor
+from inquesto_dag.provenance.digests import Digests
 from inquesto_dag.stages.chain import CHAIN
 
 PROJECT_VARIABLE = "INQUESTO_PROJECT"
 
 
 def build_definitions(project: Path) -> dg.Definitions:
-    """Assets, checks and jobs of the chain in a project folder, one asset for each stage of `dvc.yaml`."""
-    assets = [stage_asset(project, stage) for stage in CHAIN]
+    """A project's assets (one for each stage, and the agents' files), checks, jobs and sensor."""
+    digests = Digests(project)
+    assets = [agent_file_asset(project), *(stage_asset(project, stage, digests) for stage in CHAIN)]
+    digests.save()
     checks = [
         check
         for stage in CHAIN
@@ -26,6 +31,7 @@ def build_definitions(project: Path) -> dg.Definitions:
         assets=assets,
         asset_checks=checks,
         jobs=chain_jobs(),
+        sensors=[lock_sensor(project)],
         resources={PIPES: dg.PipesSubprocessClient()},
         # A stage uses all processors by itself; forkserver halves the overhead of a step (measured).
         executor=dg.multiprocess_executor.configured(

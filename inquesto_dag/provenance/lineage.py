@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from inquesto_dag.provenance.dvc import read_lock_stages
+from inquesto_dag.provenance.dvc import read_lock
 
 # The packages whose versions can change a result; the whole environment stands in constraints.txt.
 PACKAGES = (
@@ -26,15 +26,15 @@ def build_lineage(project: Path, stages: Sequence[tuple[str, str | None]]) -> di
 
     A stage that `dvc.lock` does not hold was not run by DVC and is left out.
     """
-    locked = read_lock_stages(project)
+    locked = read_lock(project)
     found = {}
     for name, agent in stages:
-        entry = locked.get(f"{name}@{agent}" if agent else name)
-        if entry is not None:
+        stage = locked.get(f"{name}@{agent}" if agent else name)
+        if stage is not None:
             found[name] = {
-                "outputs": {out["path"]: out["md5"] for out in entry.get("outs", ())},
-                "deps": {dep["path"]: dep["md5"] for dep in entry.get("deps", ())},
-                "params": entry.get("params", {}),
+                "outputs": dict(stage.outs),
+                "deps": dict(stage.inputs.deps),
+                "params": dict(stage.inputs.params),
             }
     return {"stages": found, "packages": package_versions(), "revision": git_revision(project)}
 

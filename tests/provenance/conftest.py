@@ -1,4 +1,4 @@
-"""A copy of the package that a test may edit."""
+"""Copies that tests may edit: of the package, and of the small finished project."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from inquesto_dag.provenance import code, versions
 from inquesto_dag.provenance.code import PACKAGE, ROOT
+from tests.provenance.small_project import SmallProject
 
 
 def copy_package(folder: Path) -> Path:
@@ -43,3 +44,11 @@ def edited(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         original = ROOT / path.relative_to(shared)
         if path.is_file() and path.read_bytes() != original.read_bytes():
             shutil.copyfile(original, path)
+
+
+@pytest.fixture(scope="module")
+def project(finished: SmallProject, tmp_path_factory: pytest.TempPathFactory) -> SmallProject:
+    """A copy of the finished project for a module's tests to work on, one after the other."""
+    folder = tmp_path_factory.mktemp("copy") / "small"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    return SmallProject(folder, finished.memo)
