@@ -59,7 +59,7 @@ def reconcile(project: Path, instance: dg.DagsterInstance) -> list[str]:
             if _partitioned(parent) and _partitioned(asset):
                 needed[parent, partition].add(version)
     told: list[str] = []
-    places = [(AGENT_FILE, agent) for agent in agents_of(state)]
+    places: list[Place] = [(AGENT_FILE, agent) for agent in agents_of(state)]
     places += [(s.name, agent) for s in CHAIN for agent in (agents_of(state) if s.per_agent else [None])]
     for place in places:
         told += _bring_level(state, _History(instance), place, wanted.get(place), needed[place])
@@ -83,14 +83,15 @@ def wanted_places(state: ProjectState) -> dict[Place, Wanted]:
         else:
             found[AGENT_FILE, agent] = Wanted("missing", CODE_VERSION, {})
     for stage in CHAIN:
-        for agent in agents_of(state) if stage.per_agent else [None]:
-            locked = state.locked.get(target(stage.name, agent))
+        parts: list[str | None] = [*agents_of(state)] if stage.per_agent else [None]
+        for part in parts:
+            locked = state.locked.get(target(stage.name, part))
             if locked is not None:
                 deps = {name: digest or "" for name, digest in locked.inputs.deps.items()}
-                found[stage.name, agent] = Wanted(
+                found[stage.name, part] = Wanted(
                     next(iter(locked.outs.values())),
-                    shared_version(locked.inputs, agent, produced),
-                    {parent: deps[path] for parent, path in _parents(stage, agent).items() if path in deps},
+                    shared_version(locked.inputs, part, produced),
+                    {parent: deps[path] for parent, path in _parents(stage, part).items() if path in deps},
                 )
     return found
 

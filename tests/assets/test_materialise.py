@@ -77,10 +77,9 @@ def test_population_runs_once_by_either_door_and_its_checks_watch_the_disk(proje
 
         table.chmod(0o644)
         write_table(table, read_table(table).iloc[1:])
-        from assets.checks import expectations_for
+        from assets.checks import expectations_for, outputs_beside_lock
         from assets.population import PROMISES
         from assets.suites import validate_table
-        from assets.checks import outputs_beside_lock
 
         suite = expectations_for(project, "population", None, PROMISES["population"])
         outcome = validate_table("population", read_table(table), suite)
