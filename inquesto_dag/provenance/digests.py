@@ -36,10 +36,14 @@ Stamp = tuple[int, int, int, int]  # size, modification and change time in ns, i
 
 
 class Digests:
-    """The digests of a project's files; `save` keeps them for the next process."""
+    """The digests of a project's files; `save` keeps them for the next process.
 
-    def __init__(self, project: Path) -> None:
+    Without `keep` every byte is read, whatever was learnt before, and nothing is kept.
+    """
+
+    def __init__(self, project: Path, *, keep: bool = True) -> None:
         self.project = project
+        self._keep = keep
         self.read = 0  # files whose bytes were read, in this process
         self._changed = False
         self._seen: set[str] = set()
@@ -109,7 +113,7 @@ class Digests:
 
     @property
     def _can_keep(self) -> bool:
-        return (self.project / ".dvc").is_dir()
+        return self._keep and (self.project / ".dvc").is_dir()
 
     @property
     def _keep_path(self) -> Path:
@@ -120,7 +124,7 @@ class Digests:
 
     @cached_property
     def _known(self) -> dict[str, list[int | str]]:
-        return _read_keep(self._keep_path)
+        return _read_keep(self._keep_path) if self._keep else {}
 
     def _file(self, path: str, stat: os.stat_result) -> str:
         stamp: Stamp = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)

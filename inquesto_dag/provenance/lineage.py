@@ -53,13 +53,20 @@ def package_versions() -> dict[str, str]:
 def git_revision(project: Path) -> dict[str, Any]:
     """The commit, and whether tracked files differ from it; both null where there is no git or no commit.
 
-    `dvc.lock` is left out of the comparison: the run itself writes it.
+    `dvc.lock` is left out of the comparison, as the run itself writes it, and `params.yaml`, as its values
+    stand in the lineage.
     """
     commit = _git(project, "rev-parse", "--verify", "HEAD")
     if commit is None:
         return {"commit": None, "dirty": None}
-    changed = _git(project, "status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)dvc.lock")
+    but = [f":(exclude){name}" for name in ("dvc.lock", "params.yaml")]
+    changed = _git(project, "status", "--porcelain", "--untracked-files=no", "--", ".", *but)
     return {"commit": commit, "dirty": None if changed is None else bool(changed)}
+
+
+def git_holds(project: Path, commit: str) -> bool:
+    """Whether a commit is in the project's repository."""
+    return _git(project, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
 def _git(project: Path, *arguments: str) -> str | None:

@@ -73,11 +73,20 @@ def plan_jobs(ctx: StageContext) -> list[CallJob]:
 def place_and_write(item: tuple[CallJob, Path], engines: Engines) -> dict[str, Any]:
     """Place one call, lay its files out, and return its trace with the trace's own digest."""
     job, folder = item
+    files = call_files(job, engines)
+    files.write(folder)
+    trace = files.trace
+    trace["call"]["trace_sha256"] = sha256_bytes(files.files["trace.json"])
+    return trace
+
+
+def call_files(job: CallJob, engines: Engines) -> CallFiles:
+    """Place one call: its files, the trace as it is laid out, with the agent's id and in a reader's form.
+
+    The memo's trace has another agent's id where two agents share a call.
+    """
     files = run_job(job, engines)
     trace = files.trace
-    # The trace cannot hold its own digest, nor the id of the agent that shares a memo entry.
     trace["call"]["agent"] = job.agent.id
     text = json.dumps(trace, sort_keys=True, indent=1, ensure_ascii=False).encode()
-    CallFiles({**files.files, "trace.json": text}).write(folder)
-    trace["call"]["trace_sha256"] = sha256_bytes(text)
-    return trace
+    return CallFiles({**files.files, "trace.json": text})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inquesto_dag.agents.config import AgentConfig, fingerprint, load_agent
@@ -19,48 +21,85 @@ from inquesto_dag.stages.context import StageContext
 from inquesto_dag.tables import RESULTS
 
 if TYPE_CHECKING:
-    from inquesto_dag.speech.engines import Engines
+    from inquesto_dag.speech.engines import EngineSpec
 
 PINNED = "pinned"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All tables before the record, as plain rows, and what the record says of them."""
+
+    population: list[dict[str, Any]]
+    calls: list[dict[str, Any]]
+    turns: list[dict[str, Any]]
+    tool_calls: list[dict[str, Any]]
+    segments: list[dict[str, Any]]
+    transcripts: list[dict[str, Any]]
+    heard: list[dict[str, Any]]
+    detected: list[dict[str, Any]]
+    verdicts: list[dict[str, Any]]
 
 
 def run(ctx: StageContext) -> None:
     """Write `record.json`, `results` and `page/`."""
     agent = ctx.required_agent()
-    config = load_agent(ctx.agents_folder, agent)
-    protocol = ctx.protocol
-    population = ctx.rows("population", "population")
-    calls, turns, tool_calls = (ctx.rows(name, "calls", agent) for name in ("calls", "turns", "tool_calls"))
-    segments, transcripts, heard = (
-        ctx.rows(name, "annotations", agent) for name in ("segments", "transcripts", "heard")
-    )
-    verdicts = ctx.rows("verdicts", "verdicts", agent)
-    detected = ctx.rows("events", "events", agent)
-    events = all_events(protocol, population, detected, verdicts, tool_calls)
-    results = result_rows(protocol, population, calls, tool_calls, events, verdicts)
-    record = build_record(
-        protocol=protocol,
-        protocol_digest=protocol_digest(ctx.protocol_folder),
-        agent=describe_agent(config),
-        pinned=load_profile(PINNED).roles(),
-        profile_specified=ctx.profile.roles(),
-        profile_run=profile_run(ctx, verdicts),
-        population=population,
-        population_size=len(plan_calls(protocol)),
-        results=results,
-        events=events,
-        transcripts=transcripts,
-        heard=heard,
-        timing=timing_of(calls),
-        lineage=build_lineage(ctx.project, [(s.name, agent if s.per_agent else None) for s in before()]),
-    )
+    measured = read_measured(ctx)
+    lineage = build_lineage(ctx.project, [(s.name, agent if s.per_agent else None) for s in before()])
+    results, record = make_record(ctx, measured, profile_run(ctx, measured.verdicts), lineage)
     with ctx.output() as folder:
         ctx.write(folder, RESULTS, results)
         write_json(folder / "record.json", record)
         write_record_page(
-            folder / "page", record, results, population, calls, turns, tool_calls, segments, transcripts,
-            detected, verdicts, ctx.folder("calls", agent) / "recordings", protocol=protocol,
+            folder / "page", record, results, measured.population, measured.calls, measured.turns,
+            measured.tool_calls, measured.segments, measured.transcripts, measured.detected,
+            measured.verdicts, ctx.folder("calls", agent) / "recordings", protocol=ctx.protocol,
         )  # fmt: skip
+
+
+def read_measured(ctx: StageContext) -> Measured:
+    """The tables of this agent that a record is made of."""
+    agent = ctx.required_agent()
+    return Measured(
+        ctx.rows("population", "population"),
+        *(ctx.rows(name, "calls", agent) for name in ("calls", "turns", "tool_calls")),
+        *(ctx.rows(name, "annotations", agent) for name in ("segments", "transcripts", "heard")),
+        ctx.rows("events", "events", agent),
+        ctx.rows("verdicts", "verdicts", agent),
+    )
+
+
+def make_record(
+    ctx: StageContext,
+    measured: Measured,
+    ran: Mapping[str, Mapping[str, str]],
+    lineage: Mapping[str, Any],
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Rows of `tables.RESULTS` and the record; `ran` is what filled each role (see `profile_run`)."""
+    protocol = ctx.protocol
+    events = all_events(
+        protocol, measured.population, measured.detected, measured.verdicts, measured.tool_calls
+    )
+    results = result_rows(
+        protocol, measured.population, measured.calls, measured.tool_calls, events, measured.verdicts
+    )
+    record = build_record(
+        protocol=protocol,
+        protocol_digest=protocol_digest(ctx.protocol_folder),
+        agent=describe_agent(load_agent(ctx.agents_folder, ctx.required_agent())),
+        pinned=load_profile(PINNED).roles(),
+        profile_specified=ctx.profile.roles(),
+        profile_run=ran,
+        population=measured.population,
+        population_size=len(plan_calls(protocol)),
+        results=results,
+        events=events,
+        transcripts=measured.transcripts,
+        heard=measured.heard,
+        timing=timing_of(measured.calls),
+        lineage=lineage,
+    )
+    return results, record
 
 
 def before() -> list[Any]:
@@ -92,9 +131,8 @@ def profile_run(ctx: StageContext, verdicts: list[dict[str, Any]]) -> dict[str, 
     stage `calls` has, which refuses a profile that names another.
     """
     ran: dict[str, dict[str, str]] = {"caller": {"name": SCRIPTED_CALLER}}
-    (identities,) = ctx.map(identify_engines, [None], "engines")
-    for role, identity in identities.items():
-        ran[role] = {"name": identity["model_name"], "sha256": sha256_bytes(canonical_json(identity))}
+    if ctx.engine_spec is not None:
+        ran.update(engine_digests(ctx.engine_spec))
     judges = sorted({row["judge"] for row in verdicts})
     if len(judges) > 1:
         raise CheckFailed(f"come from {len(judges)} judges: {judges}", where="verdicts", field="judge")
@@ -103,9 +141,14 @@ def profile_run(ctx: StageContext, verdicts: list[dict[str, Any]]) -> dict[str, 
     return ran
 
 
-def identify_engines(item: None, engines: Engines) -> dict[str, dict[str, Any]]:
-    """The identities of the engines as they are loaded here: files by digest, versions, settings."""
-    return engines.identities()
+def engine_digests(spec: EngineSpec) -> dict[str, dict[str, str]]:
+    """Name of each role's engine and digest of its identity as it is here: files, versions, settings."""
+    from inquesto_dag.speech.engines import Engines
+
+    return {
+        role: {"name": identity["model_name"], "sha256": sha256_bytes(canonical_json(identity))}
+        for role, identity in Engines(spec).identities().items()
+    }
 
 
 def timing_of(calls: list[dict[str, Any]]) -> str:

@@ -20,33 +20,33 @@ VERDICT_KIND = "verdict"
 
 
 def run(ctx: StageContext) -> None:
-    """Write `verdicts`; a call that infrastructure broke is not judged (PROTOCOL D14)."""
-    agent = ctx.required_agent()
-    judge = make_judge(ctx.profile.judge, ctx.protocol)
-    rubric = Rubric(judge, ctx.protocol)
-    planned = {row["call_id"]: row for row in ctx.rows("population", "population")}
-    turns = rows_by_call(ctx.rows("turns", "calls", agent))
-    tool_calls = rows_by_call(ctx.rows("tool_calls", "calls", agent))
-    verdicts = [
-        verdict
-        for call in ctx.rows("calls", "calls", agent)
-        if not call["infrastructure_error"]
-        for verdict in rubric.verdicts(
-            JudgedCall(
-                population=planned[call["call_id"]],
-                turns=turns.get(call["call_id"], []),
-                tool_calls=tool_calls.get(call["call_id"], []),
-                account_before=ctx.protocol.account,
-                account_after=Account.model_validate_json(call["account_after"]),
-            ),
-            ctx.memo,
-        )
-    ]
+    """Write `verdicts`."""
+    rubric = Rubric(make_judge(ctx.profile.judge, ctx.protocol), ctx.protocol)
+    verdicts = [verdict for call in judged_calls(ctx) for verdict in rubric.verdicts(call, ctx.memo)]
     with ctx.output() as folder:
         ctx.write(folder, VERDICTS, verdicts)
     memo = ctx.memo
     counts = {"verdict_computed": memo.misses, "verdict_reused": memo.hits}
     ctx.report.add({}, counts | ({"memo_damaged": len(memo.damaged)} if memo.damaged else {}), 0.0)
+
+
+def judged_calls(ctx: StageContext) -> list[JudgedCall]:
+    """What the judge is given of every call; one that infrastructure broke is not judged (PROTOCOL D14)."""
+    agent = ctx.required_agent()
+    planned = {row["call_id"]: row for row in ctx.rows("population", "population")}
+    turns = rows_by_call(ctx.rows("turns", "calls", agent))
+    tool_calls = rows_by_call(ctx.rows("tool_calls", "calls", agent))
+    return [
+        JudgedCall(
+            population=planned[call["call_id"]],
+            turns=turns.get(call["call_id"], []),
+            tool_calls=tool_calls.get(call["call_id"], []),
+            account_before=ctx.protocol.account,
+            account_after=Account.model_validate_json(call["account_after"]),
+        )
+        for call in ctx.rows("calls", "calls", agent)
+        if not call["infrastructure_error"]
+    ]
 
 
 class Rubric:

@@ -1,0 +1,32 @@
+"""`inquesto-dag audit`: one line for each link of a record, and whether all hold."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from inquesto_dag.audit.links import Link
+from inquesto_dag.audit.walk import Depth, audit
+
+
+def print_audit(
+    project: Path, path: Path, depth: Depth, *, sample: int | None, seed: int, as_json: bool
+) -> int:
+    """Walk and print; 1 when a link fails."""
+    links: list[Link] = []
+    for link in audit(project, path, depth, sample=sample, seed=seed):
+        links.append(link)
+        if not as_json:
+            typer.echo(f"{link.outcome:18} {link.name:28} {link.detail}".rstrip())
+    failed = [link for link in links if link.failed]
+    if as_json:
+        typer.echo(json.dumps({"holds": not failed, "links": [asdict(link) for link in links]}, indent=1))
+    else:
+        counts = Counter(link.outcome for link in links)
+        said = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+        typer.echo(f"\n{'FAILS' if failed else 'holds'}: {said}")
+    return 1 if failed else 0
