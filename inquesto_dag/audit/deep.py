@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 
 def deep_links(project: Path, record: Mapping[str, Any], sample: int | None, seed: int) -> Iterator[Link]:
-    """Annotate and place again all calls, or `sample` of them drawn by `seed`; nothing comes from the memo."""
+    """Annotate and place again all calls, or `sample` of them drawn by `seed`; without memo."""
     ctx = recorded_context(project, record)
     ctx = replace(ctx, engine_spec=make_engine_spec(load_profile(ctx.params.profile), None))
-    for name, check in (("annotations: annotated again", annotated_again), ("calls: placed again", placed_again)):
+    checks = {"annotations: annotated again": annotated_again, "calls: placed again": placed_again}
+    for name, check in checks.items():
         try:
             yield check(ctx, name, sample, seed)
         except InquestoError as error:

@@ -33,7 +33,7 @@ def digest_links(project: Path, path: Path, record: Mapping[str, Any]) -> Iterat
     yield protocol_files(project, record)
     yield agent_settings(project, record)
     yield lineage_is_whole(record)
-    for name, entry in record["lineage"]["stages"].items():
+    for name, entry in sorted(record["lineage"]["stages"].items(), key=lambda item: _place(item[0])):
         yield from stage_links(name, entry, agent, locked, digests, record)
     yield parameters(project, record)
     yield models(record)
@@ -41,9 +41,12 @@ def digest_links(project: Path, path: Path, record: Mapping[str, Any]) -> Iterat
     yield revision(project, record)
 
 
-def record_file(
-    path: Path, agent: str, locked: Mapping[str, LockedStage], digests: Digests
-) -> Link:
+def _place(stage: str) -> int:
+    """A stage's place in the chain; unknown ones come last."""
+    return list(STAGES).index(stage) if stage in STAGES else len(STAGES)
+
+
+def record_file(path: Path, agent: str, locked: Mapping[str, LockedStage], digests: Digests) -> Link:
     """That the file is, byte for byte, the one that `dvc.lock` names."""
     name = "record: file"
     stage = locked.get(target("record", agent))
@@ -125,9 +128,7 @@ def stage_links(
     yield _dependencies(stage, entry, lock, digests, record)
 
 
-def _output(
-    stage: str, entry: Mapping[str, Any], lock: LockedStage | None, digests: Digests
-) -> Link:
+def _output(stage: str, entry: Mapping[str, Any], lock: LockedStage | None, digests: Digests) -> Link:
     name = f"{stage}: output"
     for out, recorded in entry["outputs"].items():
         if lock is not None and lock.outs.get(out) != recorded:
@@ -200,13 +201,14 @@ def models(record: Mapping[str, Any]) -> Link:
         found = engine_digests(spec)
     except InputError as error:
         return Link(name, "not available here", str(error).splitlines()[0])
-    return holds(name, differences(recorded, found), detail=f"{len(found)} engines: files, settings, libraries")
+    return holds(name, differences(recorded, found), detail=f"{len(found)} engines: files and settings")
 
 
 def packages(record: Mapping[str, Any]) -> Link:
     """Versions of packages; others may give the same numbers, so a difference is said and does not fail."""
     faults = differences(record["lineage"]["packages"], package_versions())
-    return holds("packages", faults, "note", detail=f"{len(record['lineage']['packages'])} versions as recorded")
+    count = len(record["lineage"]["packages"])
+    return holds("packages", faults, "note", detail=f"{count} versions as recorded")
 
 
 def revision(project: Path, record: Mapping[str, Any]) -> Link:

@@ -1,4 +1,4 @@
-"""The links that computing again shows: population, traces, events, verdicts, results, numbers of the record."""
+"""The links that computing again shows: population, traces, events, verdicts, the record's numbers."""
 
 from __future__ import annotations
 

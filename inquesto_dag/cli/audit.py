@@ -1,4 +1,4 @@
-"""`inquesto-dag audit`: one line for each link of a record, and whether all hold."""
+"""`inquesto-dag audit`, one line for each link of a record; `explain`, one call walked back to its sound."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 import typer
 
+from inquesto_dag.audit.explain import explain, export_clips
 from inquesto_dag.audit.links import Link
-from inquesto_dag.audit.walk import Depth, audit
+from inquesto_dag.audit.walk import Depth, audit, read_record
 
 
 def print_audit(
@@ -30,3 +31,19 @@ def print_audit(
         said = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
         typer.echo(f"\n{'FAILS' if failed else 'holds'}: {said}")
     return 1 if failed else 0
+
+
+def print_trail(project: Path, path: Path, call_id: str, clips: Path | None) -> None:
+    """Print one call walked back, and write its clips where asked."""
+    trail = explain(project, read_record(path), call_id)
+    typer.echo(trail.call_id)
+    for step in trail.steps:
+        typer.echo(f"\n{step.title}")
+        for line in step.lines:
+            typer.echo(f"  {line}")
+        typer.echo(f"  [{step.source}: {step.digest}]")
+    if clips is not None:
+        for written in export_clips(trail, clips):
+            typer.echo(f"\nclip {written}")
+    elif trail.clips:
+        typer.echo("\nadd `--clips FOLDER` for the sound of each event")
