@@ -78,6 +78,11 @@ class Engines:
     """
 
     def __init__(self, spec: EngineSpec) -> None:
+        from threadpoolctl import threadpool_limits
+
+        # Matrix products in two threads differ in their last bits from those in one, and so would confidences
+        # between a worker, whose environment says one, and any other process.
+        threadpool_limits(spec.threads, user_api="blas")
         self.spec = spec
         self.memo = Memo(spec.memo) if spec.memo else None
         self.spent: dict[str, float] = defaultdict(float)

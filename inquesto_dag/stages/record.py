@@ -60,12 +60,20 @@ def run(ctx: StageContext) -> None:
 def read_measured(ctx: StageContext) -> Measured:
     """The tables of this agent that a record is made of."""
     agent = ctx.required_agent()
+    calls, turns, tool_calls = (ctx.rows(name, "calls", agent) for name in ("calls", "turns", "tool_calls"))
+    segments, transcripts, heard = (
+        ctx.rows(name, "annotations", agent) for name in ("segments", "transcripts", "heard")
+    )
     return Measured(
-        ctx.rows("population", "population"),
-        *(ctx.rows(name, "calls", agent) for name in ("calls", "turns", "tool_calls")),
-        *(ctx.rows(name, "annotations", agent) for name in ("segments", "transcripts", "heard")),
-        ctx.rows("events", "events", agent),
-        ctx.rows("verdicts", "verdicts", agent),
+        population=ctx.rows("population", "population"),
+        calls=calls,
+        turns=turns,
+        tool_calls=tool_calls,
+        segments=segments,
+        transcripts=transcripts,
+        heard=heard,
+        detected=ctx.rows("events", "events", agent),
+        verdicts=ctx.rows("verdicts", "verdicts", agent),
     )
 
 

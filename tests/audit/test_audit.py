@@ -1,4 +1,4 @@
-"""Tampering with a finished project, one kind at a time: `audit` fails, and names the link that was broken."""
+"""Tampering with a finished project, one kind at a time: `audit` fails and names the broken link."""
 
 from __future__ import annotations
 
@@ -136,8 +136,11 @@ def test_a_protocol_file_that_was_edited(copy: SmallProject, path: str, old: str
     copy.edit(path, old, new)
     found = outcomes(copy, code=1)
     assert found["protocol: files"][0] == "changed"
-    readers = [name for name, (outcome, detail) in found.items()
-               if name.endswith("dependencies") and outcome == "changed" and Path(path).name in detail]  # fmt: skip
+    readers = [
+        name
+        for name, (outcome, detail) in found.items()
+        if name.endswith("dependencies") and outcome == "changed" and Path(path).name in detail
+    ]
     assert readers or path.endswith("scoring.yaml")  # read by the record alone
     if "severity" in old and "fail" not in old:
         assert found["events: found again"][0] == "changed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -39,6 +40,27 @@ def test_D17_results_are_reused_and_equal(models: Path, tmp_path: Path) -> None:
     }  # fmt: skip
     assert dict(second.counts) == {"tts_reused": 1, "asr_reused": 1, "verifier_reused": 1}
     assert set(first.spent) == {"tts", "asr", "verifier"} and not second.spent
+
+
+def test_threads_of_the_environment_change_no_bit(models: Path, said: Callable[..., Audio], tmp_path: Path) -> None:
+    """A process that was started with two BLAS threads hears exactly what a worker with one hears."""
+    np.save(tmp_path / "said.npy", said())
+    program = (
+        "import sys, numpy as np; from pathlib import Path\n"
+        "from inquesto_dag.speech.engines import Engines, EngineSpec\n"
+        "engines = Engines(EngineSpec(Path(sys.argv[1])))\n"
+        "audio = np.load(sys.argv[2])\n"
+        "print(engines.recogniser().recognise(audio), engines.speaker.embed(audio).tobytes().hex())"
+    )
+    heard = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(models), str(tmp_path / "said.npy")],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }  # fmt: skip
+    assert len(heard) == 1 and "text=" in heard.pop()
 
 
 def test_D17_voice_and_speed_are_in_the_key(models: Path, tmp_path: Path) -> None:
