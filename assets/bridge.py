@@ -4,13 +4,14 @@
 annotations` in these modules: Dagster reads the annotations of its contexts.
 """
 
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-from inquesto_dag.files import read_json
+from assets.run_metadata import run_metadata
 from inquesto_dag.provenance.digests import Digests
 from inquesto_dag.provenance.dvc import (
     dvc_environment,
@@ -21,7 +22,6 @@ from inquesto_dag.provenance.dvc import (
 from inquesto_dag.provenance.inputs import agent_file, inputs_on_disk, is_produced, shared_version
 from inquesto_dag.provenance.params import load_params
 from inquesto_dag.stages.chain import Stage, target
-from inquesto_dag.stages.report import StageReport
 from inquesto_dag.tables import TABLES
 
 PIPES = "pipes"
@@ -82,7 +82,7 @@ def stage_asset(project: Path, stage: Stage, digests: Digests | None = None) -> 
         started = time.time()
         context.resources.pipes.run(
             context=context,
-            command=repro_command([name], single=True),
+            command=[sys.executable, "-m", "assets.launch", *repro_command([name], single=True)],
             cwd=str(project),
             env=dvc_environment(),
         )
@@ -112,22 +112,3 @@ def table_schemas(stage: Stage) -> dict[str, Any]:
         key = "dagster/column_schema" if len(stage.tables) == 1 else f"{name}_schema"
         schemas[key] = dg.MetadataValue.table_schema(dg.TableSchema(columns=columns))
     return schemas
-
-
-def run_metadata(project: Path, stage: Stage, agent: str | None, started: float) -> dict[str, Any]:
-    """Where the output lies, and what its run cost: of this run, or of the one that DVC found unchanged."""
-    folder = project / "data" / stage.name / (agent or "")
-    metadata: dict[str, Any] = {"folder": dg.MetadataValue.path(str(folder))}
-    path = StageReport(stage.name, agent).path(project)
-    if path.exists():
-        report = read_json(path)
-        metadata["ran_now"] = dg.MetadataValue.bool(path.stat().st_mtime >= started)
-        metadata["stage_wall_s"] = dg.MetadataValue.float(report["wall_s"])
-        metadata["engine_share"] = dg.MetadataValue.float(report["engine_share"] or 0.0)
-        metadata["results"] = dg.MetadataValue.json(report["counts"])
-        for table, count in report["rows"].items():
-            metadata["dagster/row_count" if len(report["rows"]) == 1 else f"{table}_rows"] = count
-    page = folder / "page" / "index.html"
-    if page.exists():
-        metadata["page"] = dg.MetadataValue.url(page.as_uri())
-    return metadata

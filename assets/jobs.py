@@ -1,18 +1,25 @@
-"""Jobs: prepare what all agents share, score one agent (a backfill scores all), compare the scored ones."""
+"""Jobs: prepare what all agents share, score one agent, compare the scored ones; do all of it; check it."""
 
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from assets.bridge import AGENT_FILE
+from assets.check_outputs import check_outputs_job
 from inquesto_dag.stages.chain import CHAIN
 
 PREPARE = [stage.name for stage in CHAIN if not stage.per_agent and stage.name != "leaderboard"]
 PER_AGENT = [stage.name for stage in CHAIN if stage.per_agent]
 
 
-def chain_jobs() -> list[Any]:
-    """The jobs. DVC skips what is up to date, so `score_agent` takes the shared stages along at no cost."""
+def chain_jobs(project: Path, asset_graph: Callable[[], Any]) -> list[Any]:
+    """The jobs of the assets in `asset_graph`, which is called when a job runs.
+
+    DVC skips what is up to date, so `score_agent` takes the shared stages along at little cost.
+    """
     return [
         dg.define_asset_job(
             "prepare_callers",
@@ -22,12 +29,50 @@ def chain_jobs() -> list[Any]:
         dg.define_asset_job(
             "score_agent",
             selection=dg.AssetSelection.assets(AGENT_FILE, *PREPARE, *PER_AGENT),
-            description="An agent's record, and everything before it. A backfill over all partitions scores "
-            "all agents, one run each: runs that batch partitions give them all one data version.",
+            description="One agent's record, and everything before it: choose the agent's partition.",
         ),
         dg.define_asset_job(
             "compare_agents",
             selection=dg.AssetSelection.assets("leaderboard"),
             description="The leaderboard of all agents of params.yaml, once each has a record.",
         ),
+        check_outputs_job(project),
+        score_all_job(asset_graph),
     ]
+
+
+def score_all_job(asset_graph: Callable[[], Any]) -> dg.JobDefinition:
+    """The job that requests a backfill of every asset of `asset_graph`, for every agent."""
+
+    @dg.op(description="Ask the daemon for a backfill of every asset and agent; it goes on after this run.")
+    def launch_backfill(context: dg.OpExecutionContext) -> None:
+        # What the graph does for "Materialize all"; Dagster offers it to programs only here.
+        from dagster._core.execution.backfill import PartitionBackfill
+        from dagster._core.utils import make_new_backfill_id
+
+        graph = asset_graph()
+        backfill = PartitionBackfill.from_asset_partitions(
+            backfill_id=make_new_backfill_id(),
+            asset_graph=graph,
+            partition_names=None,
+            asset_selection=sorted(graph.materializable_asset_keys),
+            backfill_timestamp=time.time(),
+            tags={},
+            dynamic_partitions_store=context.instance,
+            all_partitions=True,
+            title="score_all",
+            description=None,
+            run_config=None,
+        )
+        context.instance.add_backfill(backfill)
+        context.log.info(f"Backfill {backfill.backfill_id} is requested: follow it under Runs.")
+        context.add_output_metadata({"backfill": dg.MetadataValue.url(f"/runs/b/{backfill.backfill_id}")})
+
+    @dg.job(
+        description="Every agent of params.yaml: the shared stages once, one run for each agent, then the "
+        "leaderboard. The same as Materialize all on the graph: it requests a backfill of everything.",
+    )
+    def score_all() -> None:
+        launch_backfill()
+
+    return score_all

@@ -27,7 +27,8 @@ from dagster._core.definitions.data_version import (
 )
 
 from assets.agent_file import CODE_VERSION
-from assets.bridge import AGENT_FILE, data_of, run_metadata
+from assets.bridge import AGENT_FILE, data_of
+from assets.run_metadata import run_metadata
 from inquesto_dag.provenance.inputs import agent_file, shared_version
 from inquesto_dag.provenance.state import ProjectState
 from inquesto_dag.stages.chain import CHAIN, STAGES, Stage, target

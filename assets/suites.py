@@ -6,11 +6,12 @@ Expectations itself takes seconds to import and is imported only where a table i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from inquesto_dag.tables import Kind, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The type of a cell's value as Great Expectations names it, for each kind of `tables.DTYPES`.
 CELL_TYPES: Mapping[Kind, str] = {"string": "str", "int": "int64", "float": "float64", "bool": "bool"}
@@ -76,19 +77,43 @@ def schema_expectations(table: Table) -> list[Expectation]:
 
 
 @dataclass(frozen=True)
-class Validation:
-    """The outcome: how many expectations were met, and a sentence for each that was not."""
+class Outcome:
+    """One expectation as it came out: what it is about, what it asks, whether it is met, what was seen."""
 
-    expectations: int
-    failures: tuple[str, ...]
+    kind: str
+    about: str
+    asks: str
+    met: bool
+    seen: str
+
+    def __str__(self) -> str:
+        asked = f" ({self.asks})" if self.asks else ""
+        return f"{self.kind} {self.about}{asked}: {self.seen or 'not met'}"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The outcome of every expectation, those that are not met first."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def expectations(self) -> int:
+        """How many expectations were computed."""
+        return len(self.outcomes)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """A sentence for each expectation that is not met."""
+        return tuple(str(outcome) for outcome in self.outcomes if not outcome.met)
 
     @property
     def passed(self) -> bool:
         """Whether all were met."""
-        return not self.failures
+        return all(outcome.met for outcome in self.outcomes)
 
 
-def validate_table(name: str, frame: pd.DataFrame, expectations: Sequence[Expectation]) -> Validation:
+def validate_table(name: str, frame: "pd.DataFrame", expectations: Sequence[Expectation]) -> Validation:
     """Validate a table by Great Expectations; an expectation that cannot be computed is one not met."""
     import os
 
@@ -104,20 +129,48 @@ def validate_table(name: str, frame: pd.DataFrame, expectations: Sequence[Expect
     suite = gx.ExpectationSuite(
         name=name, expectations=[getattr(classes, e.kind)(**e.arguments) for e in expectations]
     )
-    results = batch.validate(suite).results
-    failures = sorted(_sentence(result) for result in results if not result.success)
-    return Validation(len(results), tuple(failures))
+    outcomes = [_outcome(result) for result in batch.validate(suite).results]
+    return Validation(tuple(sorted(outcomes, key=lambda o: (o.met, o.about, o.kind, o.asks))))
 
 
-def _sentence(result: Any) -> str:
+# Arguments that say how an expectation is computed, not what it asks.
+_PLUMBING = frozenset({"batch_id", "condition_parser", "ignore_row_if"})
+_ABOUT = ("column", "column_A", "column_B", "column_list")
+LONGEST_SET = 6  # values of a set that are shown
+
+
+def _outcome(result: Any) -> Outcome:
     config = result.expectation_config
-    arguments = {name: value for name, value in config.kwargs.items() if name != "batch_id"}
-    seen = {
-        name: result.result[name]
-        for name in ("observed_value", "unexpected_count", "partial_unexpected_list")
-        if result.result.get(name)
-    }
-    error = next(iter(result.exception_info.values()), None) if not seen else None
-    if isinstance(error, dict):
-        seen["error"] = error.get("exception_message")
-    return f"{config.type} {arguments}: {seen or 'not met'}"
+    arguments = {name: value for name, value in config.kwargs.items() if name not in _PLUMBING}
+    columns = [arguments.pop(name) for name in _ABOUT if name in arguments]
+    about = ", ".join(", ".join(map(str, c)) if isinstance(c, list) else str(c) for c in columns) or "table"
+    where = arguments.pop("row_condition", None)
+    if where:  # Great Expectations keeps a query as the settings of a filter
+        about += f" where {where.get('pass_through_filter', where) if isinstance(where, dict) else where}"
+    asks = ", ".join(f"{name}={_short(value)}" for name, value in arguments.items() if value is not None)
+    return Outcome(config.type, about, asks, bool(result.success), _seen(result))
+
+
+def _seen(result: Any) -> str:
+    """What the table has, in words: an observed value, how many rows are wrong and some of them, an error."""
+    found = result.result
+    parts = []
+    if found.get("observed_value") is not None:
+        parts.append(str(_short(found["observed_value"])))
+    if found.get("unexpected_count"):
+        examples = ", ".join(str(value) for value in found.get("partial_unexpected_list", [])[:3])
+        parts.append(f"{found['unexpected_count']} of {found['element_count']} rows are not: {examples}")
+    elif "unexpected_count" in found and "element_count" in found:
+        parts.append(f"{found['element_count']} rows")
+    if not parts:
+        error = next(iter(result.exception_info.values()), None)
+        if isinstance(error, dict) and error.get("exception_message"):
+            parts.append(f"error: {error['exception_message']}")
+    return "; ".join(parts)
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, list | tuple | set) and len(value) > LONGEST_SET:
+        shown = ", ".join(str(item) for item in list(value)[:LONGEST_SET])
+        return f"[{shown}, … {len(value)} in all]"
+    return value

@@ -103,7 +103,7 @@ def summarise(
         ),
         marks=tuple(mark for mark in variant_marks(record) if not mark.startswith("incomplete")),
         missing=f"{' and '.join(missing)} of {population['calls']} calls are not scored." if missing else "",
-        views=_views(record),
+        views=view_bars(record),
         events=_events(record, protocol),
         goal_failed=int(record["failures"]["goal_failed"]),
         latency=latency_histogram(latencies, limits_of(protocol)),
@@ -123,7 +123,8 @@ def summarise(
     )
 
 
-def _views(record: Mapping[str, Any]) -> tuple[Bar, ...]:
+def view_bars(record: Mapping[str, Any]) -> tuple[Bar, ...]:
+    """The four views of a record as bars, each with what a reader must know beside it (PROTOCOL V1-V4)."""
     views = record["views"]
     identity, fairness = views["identity"], views["fairness"]
     worst = fairness["worst"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import warnings
@@ -13,25 +12,17 @@ import pytest
 
 from inquesto_dag.files import read_table, write_table
 from inquesto_dag.provenance.dvc import locked_digest
-
-ROOT = Path(__file__).parents[2]
+from tests.assets.projects import copy_project, set_agents
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone of the project without outputs, in a git repository of its own."""
-    ignore = shutil.ignore_patterns("__pycache__", ".tmp-*")
-    for name in ("inquesto_dag", "assets", "data/protocols", "data/agents"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignore)
-    (tmp_path / ".dvc").mkdir()
-    for name in (".dvc/config", ".dvcignore", ".gitignore", "dvc.yaml", "params.yaml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    subprocess.run(["git", "init", "--quiet", "."], cwd=tmp_path, check=True)
     monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / ".dvc" / "site"))
-    return tmp_path
+    return copy_project(tmp_path)
 
 
-def materialise(project: Path, instance: Any, name: str) -> Any:
+def materialise(project: Path, instance: Any, *names: str) -> Any:
     import dagster as dg
 
     warnings.simplefilter("ignore", dg.PreviewWarning)
@@ -40,7 +31,7 @@ def materialise(project: Path, instance: Any, name: str) -> Any:
     defs = build_definitions(project)
     return dg.materialize(
         [*defs.assets, *defs.asset_checks],
-        selection=dg.AssetSelection.assets(name),
+        selection=dg.AssetSelection.assets(*names),
         instance=instance,
         resources=defs.resources,
         raise_on_error=False,
@@ -61,6 +52,9 @@ def test_population_runs_once_by_either_door_and_its_checks_watch_the_disk(proje
         assert event.tags is not None
         assert event.tags["dagster/data_version"] == locked_digest(project, "population")
         assert event.metadata["ran_now"].value is True
+        assert event.metadata["dagster/row_count"].value == 30
+        assert event.metadata["calls_by_line_and_group"].value.startswith("| line |")
+        assert event.metadata["population_preview"].value.endswith("24 more rows")
         written = table.stat().st_mtime_ns
 
         second = materialise(project, instance, "population")
@@ -100,3 +94,126 @@ def test_a_stage_that_fails_fails_its_asset(project: Path) -> None:
         assert not materialise(project, instance, "population").success
     assert not list((project / "data").glob(".tmp-*"))
     assert not (project / "data" / "population").exists()
+
+
+def test_a_broken_table_stops_what_follows_in_the_same_run(project: Path) -> None:
+    """A stage that loses a call: its check fails, says which expectation, and the next asset never starts."""
+    import dagster as dg
+
+    code = project / "inquesto_dag" / "stages" / "population.py"
+    text = code.read_text()
+    assert text.count("take_slice(") == 1
+    code.write_text(text.replace("take_slice(", "take_fewer("))
+    with code.open("a") as stream:
+        stream.write("\n\ndef take_fewer(*given):\n    return take_slice(*given)[1:]\n")
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = materialise(project, instance, "population", "caller_audio")
+        assert not result.success
+        checks = {e.check_name: e for e in result.get_asset_check_evaluations()}
+        assert checks["disk_matches_lock"].passed  # the stage did leave what the lock names
+        broken = checks["population_table"]
+        assert not broken.passed and broken.blocking
+        assert "expect_table_row_count_to_equal" in (broken.description or "")
+        assert broken.metadata["not_met"].value == 3
+        table = broken.metadata["results"].value.splitlines()
+        assert table[0] == "| | expectation | about | asks | seen |".replace("| |", "|  |")
+        assert "| NOT MET | table row count to equal | table | value=30 | 29 |" in table[2:5]
+        assert all("| met |" in line for line in table[5:]) and len(table) > 10
+        assert {e.step_key for e in result.all_events if e.event_type_value == "STEP_START"} >= {"population"}
+        assert "caller_audio" not in {
+            e.step_key for e in result.all_events if e.event_type_value == "STEP_START"
+        }
+    assert not (project / "data" / "caller_audio").exists()
+
+
+def test_check_outputs_reports_every_check_and_restores_nothing(project: Path) -> None:
+    """An edited table fails both its checks, and the run; what was edited stays as it is."""
+    import dagster as dg
+
+    warnings.simplefilter("ignore", dg.PreviewWarning)
+    from assets.definitions import build_definitions
+
+    table = project / "data" / "population" / "population.parquet"
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert materialise(project, instance, "population").success
+        job = build_definitions(project).resolve_job_def("check_outputs")
+        key = dg.AssetKey("population")
+
+        def latest() -> dict[str, tuple[str, dict[str, Any]]]:
+            found = {}
+            for name in ("population_table", "disk_matches_lock"):
+                check_key = dg.AssetCheckKey(key, name)
+                record = instance.event_log_storage.get_latest_asset_check_execution_by_key([check_key])[
+                    check_key
+                ]
+                evaluation = record.event.dagster_event.event_specific_data
+                found[name] = (record.status.value, evaluation.metadata)
+            return found
+
+        assert job.execute_in_process(instance=instance).success
+        assert {name: status for name, (status, _) in latest().items()} == dict.fromkeys(
+            latest(), "SUCCEEDED"
+        )
+        table.chmod(0o644)
+        write_table(table, read_table(table).iloc[1:])
+        edited = table.read_bytes()
+        run = job.execute_in_process(instance=instance, raise_on_error=False)
+        assert not run.success
+        assert {name: status for name, (status, _) in latest().items()} == dict.fromkeys(latest(), "FAILED")
+        assert "NOT MET" in latest()["population_table"][1]["results"].value
+        assert "2 checks failed: population population_table, population disk_matches_lock" in str(
+            run.failure_data_for_node("check_every_output")
+        )
+    assert table.read_bytes() == edited
+
+
+def test_a_new_agent_is_a_new_partition(project: Path) -> None:
+    """Its file and its line in params.yaml, then definitions loaded anew: a row in every agent's asset."""
+    import dagster as dg
+
+    warnings.simplefilter("ignore", dg.PreviewWarning)
+    from assets.definitions import build_definitions
+    from inquesto_dag.stages.chain import STAGES
+
+    def rows() -> dict[str, list[str]]:
+        defs = build_definitions(project)
+        graph = defs.resolve_asset_graph()
+        found = {
+            key.to_user_string(): list(graph.get(key).partitions_def.get_partition_keys())
+            for key in graph.get_all_asset_keys()
+            if graph.get(key).is_partitioned
+        }
+        job = defs.resolve_job_def("score_agent")
+        return {**found, "job": list(job.partitions_def.get_partition_keys())}
+
+    before = rows()
+    assert set(before) >= {"job", *(name for name, stage in STAGES.items() if stage.per_agent)}
+    set_agents(project, [*before["job"], "a-new-one"])
+    assert rows() == {name: [*agents, "a-new-one"] for name, agents in before.items()}
+
+
+def test_score_all_requests_every_asset_of_every_agent(project: Path) -> None:
+    """One launch: a backfill of the whole chain, which the daemon then takes up."""
+    import dagster as dg
+
+    warnings.simplefilter("ignore", dg.PreviewWarning)
+    from assets.definitions import build_definitions
+    from inquesto_dag.provenance.params import load_params
+    from inquesto_dag.stages.chain import CHAIN
+
+    defs = build_definitions(project)
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert defs.resolve_job_def("score_all").execute_in_process(instance=instance).success
+        (backfill,) = instance.get_backfills()
+    assert backfill.asset_backfill_data is not None
+    target = backfill.asset_backfill_data.target_subset
+    found = {
+        (part.asset_key.to_user_string(), part.partition_key) for part in target.iterate_asset_partitions()
+    }
+    graph, agents = defs.resolve_asset_graph(), load_params(project).agents
+    assert found == {
+        (key.to_user_string(), agent)
+        for key in graph.get_all_asset_keys()
+        for agent in (agents if graph.get(key).is_partitioned else (None,))
+    }
+    assert {name for name, _ in found} >= {stage.name for stage in CHAIN}
