@@ -38,7 +38,7 @@ def test_D17_policy_version_was_raised_with_the_code() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["openai", "transformers", "oracle"])
+@pytest.mark.parametrize("kind", ["transformers", "oracle"])
 def test_unsupported_brains_are_refused_with_what_is_supported(kind: str) -> None:
     """No stand-in answers in their place."""
     with pytest.raises(InputError, match=rf"brain kind '{kind}' is not supported(.|\n)*scripted") as caught:

@@ -11,9 +11,55 @@ import re
 
 _CANDIDATE = re.compile(r"(?P<stop>[.!?\u2026]+)[\"'\u2019\u201d)\]*_]*(?=\s)|\n")
 _NEVER_LAST = frozenset(
-    "mr mrs ms dr prof st mt no nos e.g i.e vs cf dept approx acct ext fig rep sen gen col lt capt".split()
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "prof",
+        "st",
+        "mt",
+        "no",
+        "nos",
+        "e.g",
+        "i.e",
+        "vs",
+        "cf",
+        "dept",
+        "approx",
+        "acct",
+        "ext",
+        "fig",
+        "rep",
+        "sen",
+        "gen",
+        "col",
+        "lt",
+        "capt",
+    ]
 )
-_SELDOM_LAST = frozenset("a.m p.m etc inc ltd co corp jr sr u.s u.k jan feb aug sept oct nov dec".split())
+_SELDOM_LAST = frozenset(
+    [
+        "a.m",
+        "p.m",
+        "etc",
+        "inc",
+        "ltd",
+        "co",
+        "corp",
+        "jr",
+        "sr",
+        "u.s",
+        "u.k",
+        "jan",
+        "feb",
+        "aug",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+    ]
+)
 _WORD_BEFORE = re.compile(r"[\w.]*$")
 
 

@@ -1,11 +1,10 @@
 """Streamed text of a model, told apart as it comes: sentences to say, thought to drop, calls to make.
 
-What may become a tool call is held back until the completion is over, so none of it is ever spoken; a sentence
-before it is not held back. What a model writes after its first call in one completion was written before the
-call's result was known: it is not said. Thought (`<think>...</think>`) is dropped, also when it never ends; a
-model whose chat template opens the thought itself is read with `thinking` from the start. At a special token
-that ends a turn, the text is over: small models go on with the other side's part.
-"""
+What may become a tool call is held back until the completion is over, so none of it is ever spoken; a
+sentence before it is not held back. What a model writes after its first call in one completion was written
+before the call's result was known: it is not said. Thought (`<think>...</think>`) is dropped, also when it
+never ends; a model whose chat template opens the thought itself is read with `thinking` from the start. At a
+special token that ends a turn, the text is over: small models go on with the other side's part."""
 
 from __future__ import annotations
 

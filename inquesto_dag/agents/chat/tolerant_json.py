@@ -2,9 +2,9 @@
 
 Accepted beside JSON: single and typographic quotes, keys without quotes, `=` for `:`, `True`, `None`,
 comments, trailing and missing commas, line breaks in strings, doubled braces, and closing brackets that are
-missing at the end of the text. Refused: a string or number that the text breaks off in, because half an account
-number is another account number. That is why no library for repairing JSON does it: they close such strings.
-"""
+missing at the end of the text. Refused: a string or number that the text breaks off in, because half an
+account number is another account number. That is why no library for repairing JSON does it: they close such
+strings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Unreadable(ValueError):
 
 
 def read_object(text: str, start: int = 0) -> tuple[dict[str, Any], int]:
-    """The object that begins at `text[start]`, a brace, and the index after it; Unreadable when there is none."""
+    """The object that begins at `text[start]`, a brace, and the index after it; Unreadable when there is
+    none.
+    """
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
         if isinstance(value, dict):
@@ -38,7 +40,9 @@ def read_object(text: str, start: int = 0) -> tuple[dict[str, Any], int]:
 
 
 def read_arguments(text: str) -> dict[str, Any]:
-    """`account_number="4471", amount_usd=49`, or `"account_number": "4471"`, as an object; Unreadable otherwise."""
+    """`account_number="4471", amount_usd=49`, or `"account_number": "4471"`, as an object; Unreadable
+    otherwise.
+    """
     reader = _Reader("{" + text + "}", 0)
     value = reader.mapping("}")
     if reader.rest():
@@ -138,7 +142,7 @@ class _Reader:
     def _string(self) -> str:
         closing = _QUOTES[self._peek()]
         self.at += 1
-        found = []
+        found: list[str] = []
         while self.at < len(self.text):
             character = self.text[self.at]
             self.at += 1

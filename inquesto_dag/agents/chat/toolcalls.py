@@ -2,10 +2,10 @@
 
 Models without a server that knows their format write calls as Hermes and Qwen do (`<tool_call>{...}`), as
 Llama does (`<|python_tag|>`, bare JSON with `parameters`, `<function=...>`), as Mistral (`[TOOL_CALLS]`),
-DeepSeek, Gemma (fenced Python) or ReAct prompts do; small ones write something in between. One scan serves all:
-brackets and tags around calls are skipped, and what is read is an object that names a tool, a tool's name with
-an object after it, a Python call of a tool, or a tool's element with a parameter in each child.
-A call that was begun and cannot be read is reported as malformed, so that the model is told; it is never text.
+DeepSeek, Gemma (fenced Python) or ReAct prompts do; small ones write something in between. One scan serves
+all: brackets and tags around calls are skipped, and what is read is an object that names a tool, a tool's
+name with an object after it, a Python call of a tool, or a tool's element with a parameter in each child. A
+call that was begun and cannot be read is reported as malformed, so that the model is told; it is never text.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,12 +21,22 @@ from typing import Any
 from inquesto_dag.agents.chat.tolerant_json import Unreadable, read_arguments, read_object
 
 _NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name", "recipient_name", "action")
-_ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "kwargs", "input", "action_input", "tool_input")
+_ARGUMENT_KEYS = (
+    "arguments",
+    "parameters",
+    "args",
+    "params",
+    "kwargs",
+    "input",
+    "action_input",
+    "tool_input",
+)
 _LIST_KEYS = ("tool_calls", "tool_uses", "calls", "function_calls")
 _ASIDE_KEYS = frozenset(["id", "type", "call_id", "index", "thought", "description"])
 _PREFIXES = ("functions.", "default_api.", "tools.", "function.", "api.")
 _TAGS = (
-    r"</?(?:tool_calls?|tools?|function_calls?|functions?|tool_code)>|<\|/?(?:python_tag|tool_calls?(?:_start|_end)?|eom_id)\|>"
+    r"</?(?:tool_calls?|tools?|function_calls?|functions?|tool_code)>"
+    r"|<\|/?(?:python_tag|tool_calls?(?:_start|_end)?|eom_id)\|>"
     r"|<\uff5c[^\uff5c]*\uff5c>|\[/?TOOL_CALLS?\]|\bfunctools(?=\s*\[)|```(?:[a-z_]+\b)?"
 )
 _LETTERED = re.compile(r"[^\W_]")
@@ -154,25 +165,26 @@ class CallParser:
             return
         name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
         if name is None:
-            known = [key for key in value if self._known(key)]
+            known = [key for key in value if self.known(key)]
             if len(known) == 1 and isinstance(value[known[0]], dict):
                 yield self._call(known[0], value[known[0]])
             return
         given = next((key for key in _ARGUMENT_KEYS if key in value), None)
         if given is not None:
             yield self._call(name, value[given])
-        elif self._known(name):
+        elif self.known(name):
             yield self._call(name, {k: v for k, v in value.items() if k not in (*_NAME_KEYS, *_ASIDE_KEYS)})
 
     def _call(self, name: str, arguments: object) -> TextCall | Malformed:
-        known = self._known(name) or name
+        known = self.known(name) or name
         if arguments is None or arguments == "" or arguments == []:
             arguments = {}
         if isinstance(arguments, str):
+            written = arguments
             try:
-                arguments = read_object(arguments, arguments.index("{"))[0]
+                arguments = read_object(written, written.index("{"))[0]
             except ValueError:
-                return Malformed(arguments, "the arguments are no object", known)
+                return Malformed(written, "the arguments are no object", known)
         if not isinstance(arguments, dict):
             return Malformed(json.dumps(arguments), "the arguments are no object", known)
         if isinstance(arguments.get("properties"), dict) and "type" in arguments:
@@ -192,7 +204,9 @@ class CallParser:
 
     def _arguments(self, name: str, inner: str) -> dict[str, Any]:
         try:
-            call = ast.parse(f"f({inner})", mode="eval").body
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a model's backslashes are not the project's code
+                call = ast.parse(f"f({inner})", mode="eval").body
             if not isinstance(call, ast.Call):
                 raise ValueError("is no call")
             values = [ast.literal_eval(argument) for argument in call.args]
@@ -213,7 +227,7 @@ class CallParser:
         closing = re.compile(r"</(?:function|invoke|tool)>").search(text, match.end())
         body = text[match.end() : closing.start() if closing else len(text)]
         end = closing.end() if closing else len(text)
-        name = self._known(match["element"]) or match["element"]
+        name = self.known(match["element"]) or match["element"]
         children = re.findall(
             r"<parameter(?:=| name=)[\"']?([\w.-]+)[\"']?[^>]*>\s*(.*?)\s*</parameter>", body, re.DOTALL
         )
@@ -224,7 +238,8 @@ class CallParser:
             return [Malformed(text[match.start() : end], "a parameter does not end", name)], end
         return [self._call(name, body.strip())], end
 
-    def _known(self, name: str) -> str | None:
+    def known(self, name: str) -> str | None:
+        """The tool that a name means, None for no tool: prefixes, case and hyphens are forgiven."""
         for prefix in _PREFIXES:
             name = name.removeprefix(prefix)
         plain = re.sub(r"[\s-]+", "_", name.strip()).lower()
@@ -260,7 +275,7 @@ def _kind_of_tag(tag: str) -> str:
 
 
 def _balanced(text: str, start: int, pair: str) -> tuple[int, bool]:
-    """The index after the bracket that closes the one at `start`, strings skipped, and whether there is one."""
+    """The index after the bracket that closes the one at `start`, and whether there is one."""
     depth, quote, at = 0, "", start
     while at < len(text):
         character = text[at]
@@ -281,5 +296,7 @@ def _balanced(text: str, start: int, pair: str) -> tuple[int, bool]:
 
 def _words(around: Sequence[str]) -> str:
     """What was written around calls: pieces of brackets, commas and labels left out."""
-    pieces = [re.sub(r"^\s*(?:Action(?: Input)?|Tool|Function|Call)\s*:\s*$", "", p, flags=re.M) for p in around]
+    pieces = [
+        re.sub(r"^\s*(?:Action(?: Input)?|Tool|Function|Call)\s*:\s*$", "", p, flags=re.M) for p in around
+    ]
     return "\n".join(piece.strip() for piece in pieces if _LETTERED.search(piece))

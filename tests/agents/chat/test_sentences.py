@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inquesto_dag.agents.chat.sentences import split_sentences, tidy_sentence
@@ -77,6 +77,7 @@ def test_markdown_and_special_tokens_are_not_spoken(written: str, spoken: str) -
     assert tidy_sentence(written) == spoken
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab .!?\n$4@-", max_size=60), st.integers(1, 9))
 def test_no_word_is_lost_or_said_twice(text: str, size: int) -> None:
     """Letters and digits come out in order, whatever the cuts."""

@@ -48,7 +48,7 @@ def test_a_sentence_before_a_call_does_not_wait_for_it() -> None:
     ("text", "said"),
     [
         ("<think>The caller wants. A refund!</think>Sure. Which one?", ["Sure.", "Which one?"]),
-        ("<think>\nshould I call lookup_account(account_number='1')?\n</think>\n\nYour number?", ["Your number?"]),
+        ("<think>\nI call lookup_account(account_number='1').\n</think>\n\nYour number?", ["Your number?"]),
         ("Well. <thinking>hm</thinking> Your number?", ["Well.", "Your number?"]),
         ("<think>never closed. And so on.", []),
         ("Fine.<|im_end|>\n<|im_start|>user\nI want a refund.", ["Fine."]),

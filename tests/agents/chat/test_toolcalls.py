@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inquesto_dag.agents.chat.tolerant_json import Unreadable, read_arguments, read_object
@@ -91,8 +92,8 @@ FORMS: list[tuple[str, str, list[TextCall]]] = [
     ),
     (
         "invoke elements",
-        '<function_calls>\n<invoke name="lookup_account">\n<parameter name="account_number">4471</parameter>\n'
-        "</invoke>\n</function_calls>",
+        '<function_calls>\n<invoke name="lookup_account">\n<parameter name="account_number">4471'
+        "</parameter>\n</invoke>\n</function_calls>",
         [LOOKUP],
     ),
     (
@@ -116,16 +117,30 @@ FORMS: list[tuple[str, str, list[TextCall]]] = [
     ("python", 'lookup_account(account_number="4471")', [LOOKUP]),
     ("python, positional", 'issue_refund("4471", "CH-102", 49)', [REFUND]),
     ("python, an object", 'lookup_account({"account_number": "4471"})', [LOOKUP]),
-    ("python, over lines", 'issue_refund(\n  account_number="4471",\n  charge_id="CH-102",\n  amount_usd=49,\n)', [REFUND]),
+    (
+        "python, over lines",
+        'issue_refund(\n  account_number="4471",\n  charge_id="CH-102",\n  amount_usd=49,\n)',
+        [REFUND],
+    ),
     ("python, colons", 'lookup_account(account_number: "4471")', [LOOKUP]),
-    ("python, a bracket in a string", 'update_email(account_number="4471", email="a)b")', [
-        TextCall("update_email", {"account_number": "4471", "email": "a)b"})
-    ]),
+    (
+        "python, a bracket in a string",
+        'update_email(account_number="4471", email="a)b")',
+        [TextCall("update_email", {"account_number": "4471", "email": "a)b"})],
+    ),
     ("tool as the key", '{"lookup_account": {"account_number": "4471"}}', [LOOKUP]),
     ("flat arguments", '{"name": "lookup_account", "account_number": "4471"}', [LOOKUP]),
     ("flat arguments, tool", '{"tool": "lookup_account", "account_number": "4471"}', [LOOKUP]),
-    ("action and input", '{"action": "lookup_account", "action_input": {"account_number": "4471"}}', [LOOKUP]),
-    ("openai's own shape", f'{{"tool_calls": [{{"type": "function", "function": {LOOKUP_JSON}}}]}}', [LOOKUP]),
+    (
+        "action and input",
+        '{"action": "lookup_account", "action_input": {"account_number": "4471"}}',
+        [LOOKUP],
+    ),
+    (
+        "openai's own shape",
+        f'{{"tool_calls": [{{"type": "function", "function": {LOOKUP_JSON}}}]}}',
+        [LOOKUP],
+    ),
     (
         "arguments as a string",
         '{"name": "lookup_account", "arguments": "{\\"account_number\\": \\"4471\\"}"}',
@@ -133,7 +148,8 @@ FORMS: list[tuple[str, str, list[TextCall]]] = [
     ),
     (
         "parallel use",
-        '{"tool_uses": [{"recipient_name": "functions.lookup_account", "parameters": {"account_number": "4471"}}]}',
+        '{"tool_uses": [{"recipient_name": "functions.lookup_account", '
+        '"parameters": {"account_number": "4471"}}]}',
         [LOOKUP],
     ),
     ("name with hyphens", LOOKUP_JSON.replace("lookup_account", "Lookup-Account"), [LOOKUP]),
@@ -146,11 +162,19 @@ FORMS: list[tuple[str, str, list[TextCall]]] = [
     ("keys without quotes", '{name: "lookup_account", arguments: {account_number: "4471"}}', [LOOKUP]),
     ("trailing commas", '{"name": "lookup_account", "arguments": {"account_number": "4471",},}', [LOOKUP]),
     ("no comma", '{"name": "lookup_account" "arguments": {"account_number": "4471"}}', [LOOKUP]),
-    ("a comment", '{"name": "lookup_account", // the tool\n "arguments": {"account_number": "4471"}}', [LOOKUP]),
+    (
+        "a comment",
+        '{"name": "lookup_account", // the tool\n "arguments": {"account_number": "4471"}}',
+        [LOOKUP],
+    ),
     ("no arguments", '{"name": "lookup_account"}', [TextCall("lookup_account", {})]),
     ("null arguments", '{"name": "lookup_account", "arguments": null}', [TextCall("lookup_account", {})]),
-    ("unknown tool", '{"name": "transfer_call", "arguments": {"to": "agent"}}', [TextCall("transfer_call", {"to": "agent"})]),
-]  # fmt: skip
+    (
+        "unknown tool",
+        '{"name": "transfer_call", "arguments": {"to": "agent"}}',
+        [TextCall("transfer_call", {"to": "agent"})],
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "calls"), [f[1:] for f in FORMS], ids=[f[0] for f in FORMS])
@@ -188,7 +212,7 @@ def test_words_before_a_call_are_told_apart(text: str, calls: list[TextCall]) ->
         ('{"query": "lookup_account"}', "lookup_account"),
         ("<function=issue_refund><parameter=amount_usd>49</function>", "issue_refund"),
         (
-            '{"name": "lookup_account", "parameters": {"type": "object", "properties": {"account_number": {}}}}',
+            '{"name": "lookup_account", "parameters": {"type": "object", "properties": {"number": {}}}}',
             "lookup_account",
         ),
     ],
@@ -231,6 +255,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=6), JSON, max_size=4))
 def test_valid_json_is_read_as_json(value: dict[str, Any]) -> None:
     """Tolerance changes nothing where none is needed."""
@@ -240,13 +265,12 @@ def test_valid_json_is_read_as_json(value: dict[str, Any]) -> None:
     assert read_object(f"x{text} tail", 1) == (value, len(text) + 1)
 
 
-@given(st.text(alphabet='{}[]"\',:=ab1 \\\n', max_size=40))
+@settings(deadline=None)
+@given(st.text(alphabet="{}[]\"',:=ab1 \\\n", max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """No other error, and no endless loop."""
-    try:
+    with suppress(Unreadable):
         read_object("{" + text, 0)
-    except Unreadable:
-        pass
     PARSER.parse(text)
     PARSER.parse(f"lookup_account({text}")
     PARSER.parse(f'<tool_call>{{"name": "lookup_account"{text}')
@@ -266,7 +290,9 @@ def test_what_models_write_instead_of_json(text: str, value: dict[str, Any]) -> 
     assert read_object(text)[0] == value
 
 
-@pytest.mark.parametrize("text", ['{"a": "44', '{"a": 44', '{"a": tru', '{"a"', '{"a" "b"}', "{" * 50, '{"a": b}'])
+@pytest.mark.parametrize(
+    "text", ['{"a": "44', '{"a": 44', '{"a": tru', '{"a"', '{"a" "b"}', "{" * 50, '{"a": b}']
+)
 def test_what_breaks_off_is_refused(text: str) -> None:
     """Half a value is no value."""
     with pytest.raises(Unreadable):
@@ -275,6 +301,9 @@ def test_what_breaks_off_is_refused(text: str) -> None:
 
 def test_arguments_alone() -> None:
     """As they stand between a call's brackets."""
-    assert read_arguments('account_number="4471", amount_usd=49') == {"account_number": "4471", "amount_usd": 49}
+    assert read_arguments('account_number="4471", amount_usd=49') == {
+        "account_number": "4471",
+        "amount_usd": 49,
+    }
     with pytest.raises(Unreadable, match="text after"):
         read_arguments('a="1"} and {')
