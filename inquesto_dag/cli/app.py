@@ -103,6 +103,18 @@ def agents_list(project: Project = HERE) -> None:
     print_agents(find_project(project))
 
 
+@agents.command("check")
+def agents_check(
+    names: Annotated[list[str] | None, typer.Argument(help="Agents; none for all of them.")] = None,
+    project: Project = HERE,
+) -> None:
+    """What each agent lacks (address, key, model), with one turn tried; exit code 1 when one is not ready."""
+    from inquesto_dag.cli.agents import check_agents
+    from inquesto_dag.cli.project import find_project
+
+    raise typer.Exit(check_agents(find_project(project), names or []))
+
+
 @app.command()
 def ui(
     port: Annotated[int, typer.Option(help="The port to serve on, of this machine only.")] = 3000,

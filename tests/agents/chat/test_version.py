@@ -19,7 +19,7 @@ from tests.agents.conftest import AGENTS
 # would otherwise give back calls of another program (PROTOCOL D17). How an endpoint is reached decides
 # nothing.
 CODE = {1: "1adf56238547e713368744bda7503635c29c6c0c7797ceeae7197ff8156966f5"}
-TRANSPORT = ("__init__.py", "endpoint.py", "faults.py")
+TRANSPORT = ("__init__.py", "check.py", "endpoint.py", "faults.py")
 
 
 def test_D17_chat_version_was_raised_with_the_code() -> None:
