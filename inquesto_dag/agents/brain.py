@@ -6,14 +6,16 @@ through the `ToolBox`, so its record shows what was done before which sentence w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from inquesto_dag.agents.config import AgentConfig
 from inquesto_dag.agents.program import BILLING, Program
 from inquesto_dag.agents.tools import ToolBox
 from inquesto_dag.errors import InputError
+from inquesto_dag.units import Seconds
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,20 @@ class BrainSession(Protocol):
 
     def reply(self, heard: Heard, tools: ToolBox) -> Iterator[str]:
         """Sentences that answer an utterance; none when nothing was heard (PROTOCOL D12)."""
+        ...
+
+
+@runtime_checkable
+class ReportingSession(BrainSession, Protocol):
+    """A session that has more to tell, because its answers come from outside of this process."""
+
+    @property
+    def lost_s(self) -> Seconds:
+        """Wall time in s of the reply under way that infrastructure cost, never the agent's (D14)."""
+        ...
+
+    def report(self) -> dict[str, Any]:
+        """What the trace keeps of the brain."""
         ...
 
 
@@ -63,7 +79,21 @@ def _make_scripted(config: AgentConfig, program: Program) -> Brain:
     return ScriptedBrain(config.greeting, program)
 
 
-BRAINS: Mapping[str, Callable[[AgentConfig, Program], Brain]] = {"scripted": _make_scripted}
+def _make_openai(config: AgentConfig, program: Program) -> Brain:
+    from inquesto_dag.agents.chat.endpoint import find_endpoint
+    from inquesto_dag.agents.chat.session import ChatBrain
+    from inquesto_dag.agents.chat.settings import read_settings, read_transport
+
+    settings = read_settings(config.id, config.brain.settings)
+    endpoint = find_endpoint(config.id, read_transport(config.id, config.brain.transport), os.environ)
+    measured = config.timing.mode == "measured"
+    return ChatBrain(settings, endpoint, program, config.greeting, measured=measured)
+
+
+BRAINS: Mapping[str, Callable[[AgentConfig, Program], Brain]] = {
+    "openai": _make_openai,
+    "scripted": _make_scripted,
+}
 
 
 def make_brain(config: AgentConfig, account_program: Program = BILLING) -> Brain:

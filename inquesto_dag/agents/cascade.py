@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from inquesto_dag.agents.account import AccountState
-from inquesto_dag.agents.brain import BrainSession, Heard
+from inquesto_dag.agents.brain import BrainSession, Heard, ReportingSession
 from inquesto_dag.agents.config import AgentConfig, Component, declared_time
 from inquesto_dag.agents.endpointing import Endpoint, Endpointer
 from inquesto_dag.agents.interface import FRAME, Listened, Utterance
 from inquesto_dag.agents.tools import ToolBox, VerifyResult
 from inquesto_dag.audio.tracks import Placement, Track
-from inquesto_dag.speech.interfaces import Recogniser, TextToSpeech, VoiceActivityDetector
+from inquesto_dag.speech.interfaces import Recogniser, TextToSpeech, Unsayable, VoiceActivityDetector
 from inquesto_dag.speech.spoken_form import spoken_form
 from inquesto_dag.units import Audio, Samples, Seconds, to_samples, to_seconds
 
@@ -128,7 +128,8 @@ class CascadeAgent:
 
     def trace(self) -> dict[str, Any]:
         """The cascade's settings that shaped the call."""
-        return {"kind": "cascade", "endpointing_ms": self.config.endpointing_ms}
+        told = {"brain": self.session.report()} if isinstance(self.session, ReportingSession) else {}
+        return {"kind": "cascade", "endpointing_ms": self.config.endpointing_ms, **told}
 
     # --- inside ---
 
@@ -165,7 +166,10 @@ class CascadeAgent:
         for sentence in self._sentences(heard):
             ready = self._now() + self.tools.reply_spent_s
             synthesis_began = time.perf_counter()
-            audio = self._synthesise(sentence)
+            try:
+                audio = self._synthesise(sentence)
+            except Unsayable:  # a brain may write what no voice can read; a TTS is silent then
+                continue
             synthesis = self.clock.took("synthesis", number * 100 + len(sentences), synthesis_began)
             self._reply.synthesis_wall += time.perf_counter() - synthesis_began
             if brain_s is None:
@@ -198,7 +202,10 @@ class CascadeAgent:
 
     def _now(self) -> Seconds:
         """The brain's virtual time, without the declared time of its tool calls (the toolbox adds it)."""
-        return self._reply.began_s + self._reply.elapsed(self.clock.declared)
+        lost_s = 0.0
+        if not self.clock.declared and isinstance(self.session, ReportingSession):
+            lost_s = self.session.lost_s  # what infrastructure cost is no slow reply (PROTOCOL D14)
+        return self._reply.began_s + self._reply.elapsed(self.clock.declared) - lost_s
 
     def _time_of_tool(self, index: int) -> Seconds:
         """Declared time of a tool call; a measured one is already on the brain's wall clock."""

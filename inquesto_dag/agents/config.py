@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from inquesto_dag.agents.program import BILLING
 from inquesto_dag.errors import InputError
 from inquesto_dag.files import canonical_json, sha256_bytes
-from inquesto_dag.protocol.models import Frozen, Scalar
+from inquesto_dag.protocol.models import Frozen
 from inquesto_dag.provenance.versions import function_version
 from inquesto_dag.units import Seconds
 
@@ -33,8 +33,8 @@ class BrainConfig(Frozen):
     """
 
     kind: str
-    settings: dict[str, Scalar | float] = Field(default_factory=dict)
-    transport: dict[str, Scalar | float] = Field(default_factory=dict)
+    settings: dict[str, JsonValue] = Field(default_factory=dict)
+    transport: dict[str, JsonValue] = Field(default_factory=dict)
 
 
 class VoiceConfig(Frozen):
@@ -111,6 +111,11 @@ def load_agent(folder: Path, agent: str) -> AgentConfig:
         raise InputError(
             f"is {config.id!r}, not the file's name", where=path, field="id", remedy=f"set `id: {agent}`"
         )
+    if config.brain.kind == "openai":
+        from inquesto_dag.agents.chat.settings import read_settings, read_transport
+
+        read_settings(str(path), config.brain.settings)
+        read_transport(str(path), config.brain.transport)
     return config
 
 
@@ -123,6 +128,12 @@ def deciding_settings(config: AgentConfig) -> dict[str, Any]:
         settings["timing"] = {"mode": "measured"}
     if config.brain.kind == "scripted":
         settings["brain"]["version"] = function_version("policy")
+    if config.brain.kind == "openai":
+        from inquesto_dag.agents.chat.session import identity_of
+        from inquesto_dag.agents.chat.settings import read_settings
+
+        chat = read_settings(config.id, config.brain.settings)
+        settings["brain"] = identity_of(chat, BILLING, config.greeting)
     return settings
 
 

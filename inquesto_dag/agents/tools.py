@@ -144,12 +144,25 @@ class ToolBox:
 
     def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
         """Do what is asked, or say why not; it is recorded, and a brain's mistake raises nothing."""
-        index, before = len(self.rows), self.state.current.version
+        before = self.state.current.version
         time_s = self._clock() + self.reply_spent_s
         try:
             result = ToolResult(True, self._do(name, arguments))
         except ChangeRefused as refusal:
             result = ToolResult(False, {"error": str(refusal)})
+        return self._keep(name, arguments, result, time_s, before)
+
+    def refuse(self, name: str, written: str, problem: str) -> ToolResult:
+        """Record a call that was made so that it cannot be executed, `written` as it was, and answer why."""
+        time_s = self._clock() + self.reply_spent_s
+        return self._keep(
+            name, written, ToolResult(False, {"error": problem}), time_s, self.state.current.version
+        )
+
+    def _keep(
+        self, name: str, arguments: object, result: ToolResult, time_s: Seconds, before: int
+    ) -> ToolResult:
+        index = len(self.rows)
         self.reply_spent_s += self._time_of_tool(index)
         self.rows.append(
             {

@@ -174,13 +174,13 @@ def place(job: CallJob, engines: Engines) -> CallFiles:
     def lookup(move: str, _text: str) -> SpokenLine:
         return job.bank[move].load()
 
-    error: str | None = None
+    error: InfrastructureError | None = None
     try:
         recording = place_call(
             caller, agent, tracks, agent_track, lookup, on_first_words=lambda a, b: first_words.append((a, b))
         )
     except InfrastructureError as failure:
-        error = failure.problem
+        error = failure
         recording = None
     audio: dict[str, bytes] = {}
     if recording is not None:

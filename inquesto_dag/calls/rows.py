@@ -16,6 +16,7 @@ from inquesto_dag.agents.interface import Utterance
 from inquesto_dag.audio.levels import speech_bounds
 from inquesto_dag.calls.caller import CallerClock, Spoken
 from inquesto_dag.calls.simulate import Recording
+from inquesto_dag.errors import InfrastructureError
 from inquesto_dag.files import canonical_json
 from inquesto_dag.protocol.models import Account
 from inquesto_dag.units import to_seconds
@@ -28,7 +29,7 @@ def call_rows(
     agent: CascadeAgent,
     account: Account,
     recording: Recording | None,
-    error: str | None,
+    error: InfrastructureError | None,
     digests: Mapping[str, str],
 ) -> dict[str, Any]:
     """The trace: `call`, `turns`, `tool_calls`, what the agent listened to, and the agent's settings."""
@@ -42,7 +43,7 @@ def call_rows(
         "caller_turns": sum(turn["speaker"] == "caller" for turn in turns),
         "agent_turns": sum(turn["speaker"] == "agent" for turn in turns),
         "ended_by": recording.ended_by if recording else "infrastructure",
-        "infrastructure_error": error,
+        "infrastructure_error": error.problem if error else None,
         "timing": config.timing.mode,
         "snr_db": recording.snr_db if recording else None,
         "account_after": canonical_json(account.model_dump(mode="json")).decode(),
@@ -58,7 +59,13 @@ def call_rows(
         ],
         "listened": [asdict(heard) for heard in agent.listened],
         "agent": agent.trace(),
+        **({"infrastructure": _broken_by(error)} if error else {}),
     }
+
+
+def _broken_by(error: InfrastructureError) -> dict[str, str]:
+    """Where it failed, at which field of the agent's file, and what to do next (PROTOCOL D14)."""
+    return {"problem": error.problem, "where": error.where, "field": error.field, "remedy": error.remedy}
 
 
 def _turns(caller: CallerClock, agent: CascadeAgent, duration: float) -> list[dict[str, Any]]:

@@ -1,13 +1,19 @@
-"""`inquesto-dag agents`: what can be scored."""
+"""`inquesto-dag agents`: what can be scored, and what it lacks."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from inquesto_dag.agents.config import list_agents, load_agent
+from inquesto_dag.agents.config import AgentConfig, list_agents, load_agent
 from inquesto_dag.provenance.params import load_params
+
+if TYPE_CHECKING:
+    from inquesto_dag.agents.chat.check import Finding
 
 
 def print_agents(project: Path) -> None:
@@ -20,3 +26,44 @@ def print_agents(project: Path) -> None:
         typer.echo(
             f"{agent_id:20} {agent.brain.kind:12} {agent.endpointing_ms:5} ms  {mark:15} {agent.description}"
         )
+
+
+def check_agents(project: Path, names: Sequence[str]) -> int:
+    """What each agent (all, without names) lacks, with one turn tried; exit code 1 when one is not ready."""
+    folder = project / "data" / "agents"
+    lacking = []
+    agents = [load_agent(folder, name) for name in names or list_agents(folder)]
+    for agent in agents:
+        typer.echo(f"{agent.id} ({agent.brain.kind})")
+        ready = True
+        for finding in _check(project, agent):
+            mark = {True: "ok", False: "lacks", None: "unknown"}[finding.ok]
+            typer.echo(f"  {finding.part:8} {mark:8} {finding.text}")
+            if finding.remedy:
+                typer.echo(f"    next: {finding.remedy}")
+            ready &= finding.ok is not False
+        if not ready:
+            lacking.append(agent.id)
+    typer.echo(f"{len(agents) - len(lacking)} of {len(agents)} agents are ready" + _list(lacking))
+    return 1 if lacking else 0
+
+
+def _check(project: Path, agent: AgentConfig) -> Iterator[Finding]:
+    from inquesto_dag.agents.brain import make_brain
+    from inquesto_dag.agents.chat.check import Finding, check_chat
+    from inquesto_dag.errors import InquestoError
+    from inquesto_dag.protocol.load import load_protocol
+
+    if agent.brain.kind == "openai":
+        protocol = load_protocol(project / "data" / "protocols" / load_params(project).protocol)
+        yield from check_chat(agent, protocol.account, os.environ)
+        return
+    try:
+        make_brain(agent)
+        yield Finding("brain", True, "needs nothing from outside")
+    except InquestoError as lack:
+        yield Finding("brain", False, lack.problem, lack.remedy)
+
+
+def _list(lacking: Sequence[str]) -> str:
+    return f"; not ready: {', '.join(lacking)}" if lacking else ""

@@ -213,6 +213,16 @@ def memo_accept(
     from inquesto_dag.cli.memo import accept_code
 
     accept_code(functions or [], bump)
+@agents.command("check")
+def agents_check(
+    names: Annotated[list[str] | None, typer.Argument(help="Agents; none for all of them.")] = None,
+    project: Project = HERE,
+) -> None:
+    """What each agent lacks (address, key, model), with one turn tried; exit code 1 when one is not ready."""
+    from inquesto_dag.cli.agents import check_agents
+    from inquesto_dag.cli.project import find_project
+
+    raise typer.Exit(check_agents(find_project(project), names or []))
 
 
 @app.command()

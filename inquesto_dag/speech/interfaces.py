@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from inquesto_dag.errors import InputError
 from inquesto_dag.units import Audio
 
 Language = Literal["en-us", "en-gb"]
@@ -32,6 +33,10 @@ class Recognition:
     confidence: float
 
 
+class Unsayable(InputError):
+    """A text of which no word can be spoken, such as one in a script that the voice does not know."""
+
+
 @runtime_checkable
 class TextToSpeech(Protocol):
     """Synthesis of one line."""
@@ -45,7 +50,7 @@ class TextToSpeech(Protocol):
         """Speak a text: (n,) float32 at 16 kHz, cut to its speech, on the 16-bit grid.
 
         `voice` is a voice pack such as `af_heart`, `language` `en-us` or `en-gb`, `speed` 0.5 to 2.
-        InputError when a voice, language or speed is unknown or the text has nothing to say.
+        InputError when a voice, language or speed is unknown, Unsayable when the text has nothing to say.
         """
         ...
 

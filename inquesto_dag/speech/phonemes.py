@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inquesto_dag.errors import InfrastructureError, InputError
 from inquesto_dag.files import read_json
-from inquesto_dag.speech.interfaces import Language
+from inquesto_dag.speech.interfaces import Language, Unsayable
 from inquesto_dag.speech.loaded import digest_of, installed_file, versions_of
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ class Phonemiser:
         _ = self._tokenizer
 
     def phonemes(self, text: str, language: str) -> str:
-        """The phonemes of a text on one line; InputError when the language is unknown or nothing is said."""
+        """The phonemes of a text on one line; InputError for an unknown language, Unsayable without words."""
         if language not in LANGUAGES:
             raise InputError(f"no such language: {language}", remedy=f"choose from {', '.join(LANGUAGES)}")
         phonemes = " ".join(self._tokenizer.phonemize(text, language).split())
         if not any(character.isalpha() for character in phonemes):
-            raise InputError(f"nothing can be said of {text!r}", remedy="give a text with words in it")
+            raise Unsayable(f"nothing can be said of {text!r}", remedy="give a text with words in it")
         return phonemes
 
     def token_runs(self, text: str, language: str) -> list[list[int]]:

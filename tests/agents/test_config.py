@@ -86,6 +86,10 @@ def _changed(config: AgentConfig, **changes: object) -> AgentConfig:
     return AgentConfig.model_validate({**config.model_dump(), **changes})
 
 
+def chat_brain(**settings: object) -> dict[str, object]:
+    return {"kind": "openai", "settings": {"model": "a", **settings}, "transport": {"base_url_env": "A_URL"}}
+
+
 def test_D17_fingerprint_holds_what_decides_results(tmp_path: Path) -> None:
     """Window, voice, latency model and brain change it; name, description and transport do not."""
     config = load_agent(AGENTS, "embedded-700")
@@ -105,10 +109,87 @@ def test_D17_fingerprint_holds_what_decides_results(tmp_path: Path) -> None:
         _changed(config, voice={**config.voice.model_dump(), "speed": 1.1}),
         _changed(config, timing={**timing, "brain": {"median_s": 0.3, "sigma": 0.25}}),
         _changed(config, timing={**timing, "mode": "measured"}),
-        _changed(config, brain={"kind": "openai"}),
+        _changed(config, brain=chat_brain()),
+        _changed(config, brain=chat_brain(temperature=0.1)),
+        _changed(config, brain=chat_brain(model="b")),
+        _changed(config, brain=chat_brain(seed=False)),
+        _changed(config, brain=chat_brain(tool_format="text")),
+        _changed(config, brain=chat_brain(context_tokens=4096)),
+        _changed(config, brain=chat_brain(extra={"reasoning_effort": "low"})),
         _changed(config, brain={"kind": "scripted", "settings": {"temperature": 0}}),
     ]
     assert len({base, *(fingerprint(c) for c in other)}) == len(other) + 1
+
+
+def test_D17_transport_of_a_language_model_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another host, key, time-out or number of attempts is the same agent; what it is told is not."""
+    config = load_agent(AGENTS, "embedded-700")
+    base = _changed(config, brain=chat_brain())
+    moved = {"base_url_env": "B_URL", "api_key_env": "B_KEY", "read_s": 5, "attempts": 9, "ask_usage": False}
+    defaults = {"temperature": 0.0, "seed": True, "tool_format": "native", "extra": {}}
+    same = [chat_brain() | {"transport": moved}, chat_brain(**defaults)]
+    assert {fingerprint(_changed(config, brain=brain)) for brain in same} == {fingerprint(base)}
+    before = fingerprint(base)
+    for name, value in (
+        ("inquesto_dag.agents.chat.session.CHAT_VERSION", 10_000),
+        ("inquesto_dag.agents.chat.prompt._PROGRAM", "You are another agent."),
+        ("inquesto_dag.agents.config.BILLING", Program(account_digits=5)),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(name, value)
+            assert fingerprint(base) != before
+
+
+@pytest.mark.parametrize(
+    ("settings", "transport", "match"),
+    [
+        ({}, {"base_url_env": "A"}, r"brain\.settings\.model: is missing(.|\n)*v1/models"),
+        ({"model": "a"}, {}, r"brain\.transport\.base_url_env: is missing"),
+        (
+            {"model": "a", "temperatur": 0},
+            {"base_url_env": "A"},
+            r"settings\.temperatur: is unknown(.|\n)*temperature",
+        ),
+        (
+            {"model": "a", "temperature": 3},
+            {"base_url_env": "A"},
+            r"settings\.temperature: .*less than or equal to 2",
+        ),
+        ({"model": "a", "tool_format": "xml"}, {"base_url_env": "A"}, r"tool_format: .*'native' or 'text'"),
+        ({"model": "a", "extra": {"stream": False}}, {"base_url_env": "A"}, r"settings\.extra: .*stream"),
+        (
+            {"model": "a"},
+            {"base_url_env": "A", "attempts": 0},
+            r"transport\.attempts: .*greater than or equal to 1",
+        ),
+        (
+            {"model": "a"},
+            {"base_url_env": "A", "api_key": "sk-SECRET1"},
+            r"transport\.api_key: .*never stored",
+        ),
+        (
+            {"model": "a"},
+            {"base_url_env": "A", "api_key_env": "sk-SECRET1"},
+            r"api_key_env: (.|\n)*not the key",
+        ),
+        (
+            {"model": "a"},
+            {"base_url": "http://u:SECRET1@h/v1"},
+            r"transport\.base_url: .*never stored(.|\n)*base_url_env",
+        ),
+    ],
+)
+def test_a_language_models_section_names_its_field_and_shows_no_key(
+    tmp_path: Path, settings: dict[str, object], transport: dict[str, object], match: str
+) -> None:
+    """File, field and remedy; a value that may be a key is not repeated."""
+    raw = yaml.safe_load((AGENTS / "embedded-700.yaml").read_text())
+    raw |= {"id": "mine", "brain": {"kind": "openai", "settings": settings, "transport": transport}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(raw))
+    with pytest.raises(InputError, match=match) as caught:
+        load_agent(tmp_path, "mine")
+    assert "mine.yaml" in caught.value.where and caught.value.remedy
+    assert "SECRET1" not in str(caught.value)
 
 
 def test_D17_fingerprint_names_the_policy_version(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,96 @@
+"""The code behind CHAT_VERSION, and the ways to an endpoint that a user's environment opens."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from inquesto_dag.agents import chat
+from inquesto_dag.agents.brain import make_brain
+from inquesto_dag.agents.chat.session import ChatBrain
+from inquesto_dag.agents.config import AgentConfig, load_agent
+from inquesto_dag.errors import InputError
+from tests.agents.conftest import AGENTS
+
+# SHA-256 of the code that decides what a model is shown and what is made of its words, at each version: the
+# memo
+# would otherwise give back calls of another program (PROTOCOL D17). How an endpoint is reached decides
+# nothing.
+CODE = {1: "1adf56238547e713368744bda7503635c29c6c0c7797ceeae7197ff8156966f5"}
+TRANSPORT = ("__init__.py", "check.py", "endpoint.py", "faults.py")
+
+
+def test_D17_chat_version_was_raised_with_the_code() -> None:
+    """The code behind the version is the code that was declared for it."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(chat.__file__).parent.glob("*.py")):
+        if path.name not in TRANSPORT:
+            digest.update(path.read_bytes())
+    assert CODE.get(chat.CHAT_VERSION) == digest.hexdigest(), (
+        "the chat brain's code changed: raise CHAT_VERSION when an answer can differ, "
+        "and note the digest for that version here"
+    )
+
+
+def _config(**transport: object) -> AgentConfig:
+    raw = load_agent(AGENTS, "embedded-700").model_dump()
+    brain = {
+        "kind": "openai",
+        "settings": {"model": "a"},
+        "transport": {"base_url_env": "A_URL", **transport},
+    }
+    return AgentConfig.model_validate({**raw, "brain": brain})
+
+
+@pytest.mark.parametrize(
+    ("address", "requests"),
+    [
+        ("http://127.0.0.1:11434", "http://127.0.0.1:11434/v1"),
+        ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1"),
+        (" https://gateway.example/api/v1 ", "https://gateway.example/api/v1"),
+        ("https://gateway.example/v1/chat/completions", "https://gateway.example/v1"),
+    ],
+)
+def test_an_address_with_or_without_its_version(
+    monkeypatch: pytest.MonkeyPatch, address: str, requests: str
+) -> None:
+    """As servers' manuals write it."""
+    monkeypatch.setenv("A_URL", address)
+    brain = make_brain(_config())
+    assert isinstance(brain, ChatBrain) and brain.endpoint.url == requests and brain.endpoint.key is None
+
+
+@pytest.mark.parametrize(
+    ("environment", "transport", "match"),
+    [
+        ({}, {}, r"\$A_URL, which should hold the endpoint's address, is not set(.|\n)*export A_URL="),
+        ({"A_URL": "127.0.0.1:11434"}, {}, r"\$A_URL is no http or https address"),
+        ({"A_URL": "http://h:port/v1"}, {}, r"\$A_URL is no http or https address"),
+        ({"A_URL": "http://me:SECRET1@h/v1"}, {}, r"\$A_URL holds more than an address"),
+        ({"A_URL": "http://h/v1?key=SECRET1"}, {}, r"\$A_URL holds more than an address"),
+        (
+            {"A_URL": "http://h/v1"},
+            {"api_key_env": "A_KEY"},
+            r"\$A_KEY, which should hold .* key, is not set",
+        ),
+        (
+            {"A_URL": "http://h/v1", "A_KEY": "SECRET1\nx"},
+            {"api_key_env": "A_KEY"},
+            r"\$A_KEY holds characters",
+        ),
+    ],
+)
+def test_what_the_environment_lacks_is_said_before_any_call(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], transport: dict[str, str], match: str
+) -> None:
+    """A user's mistake: exit code 2, the variable's name, never its value."""
+    for name in ("A_URL", "A_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=match) as caught:
+        make_brain(_config(**transport))
+    assert "SECRET1" not in str(caught.value)
+    assert caught.value.field.startswith("brain.transport.") and caught.value.exit_code == 2
