@@ -20,6 +20,8 @@ models = typer.Typer(help="The model files that the engines load.", no_args_is_h
 agents = typer.Typer(help="The agents under data/agents/.", no_args_is_help=True)
 app.add_typer(models, name="models")
 app.add_typer(agents, name="agents")
+protocol = typer.Typer(help="Versions of the protocol: freeze, copy, compare.", no_args_is_help=True)
+app.add_typer(protocol, name="protocol")
 
 Project = Annotated[Path, typer.Option(help="The project's folder.", show_default="here")]
 Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for those of the profile.")]
@@ -101,6 +103,40 @@ def agents_list(project: Project = HERE) -> None:
     from inquesto_dag.cli.project import find_project
 
     print_agents(find_project(project))
+
+
+Version = Annotated[str, typer.Argument(help="A protocol version, such as v0.1.")]
+
+
+@protocol.command("release")
+def protocol_release(version: Version, project: Project = HERE) -> None:
+    """Freeze a version: write its digest, after which no changed file of it is ever scored with."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import release
+
+    release(find_project(project), version)
+
+
+@protocol.command("new")
+def protocol_new(
+    version: Version,
+    source: Annotated[str, typer.Option("--from", help="The version to copy.")],
+    project: Project = HERE,
+) -> None:
+    """Start a new version as a copy of another."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import new
+
+    new(find_project(project), version, source)
+
+
+@protocol.command("diff")
+def protocol_diff(version: Version, other: Version, project: Project = HERE) -> None:
+    """What differs between two versions, field by field."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import print_diff
+
+    print_diff(find_project(project), version, other)
 
 
 @app.command()
