@@ -105,6 +105,18 @@ def agents_list(project: Project = HERE) -> None:
     print_agents(find_project(project))
 
 
+@protocol.command("clauses")
+def protocol_clauses(
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    project: Project = HERE,
+) -> None:
+    """What the protocol demands, clause by clause, and the tests that hold it; exit code 1 for a gap."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import print_clauses
+
+    raise typer.Exit(print_clauses(find_project(project), as_json=as_json))
+
+
 Version = Annotated[str, typer.Argument(help="A protocol version, such as v0.1.")]
 
 

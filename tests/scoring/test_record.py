@@ -98,6 +98,16 @@ def test_a_record_without_scored_calls_has_no_score() -> None:
     assert views_line(found) == "B – · R – · I – · F –"
 
 
+@pytest.mark.parametrize("failing", [0, 1, 153, 306])
+def test_R2_the_score_is_the_share_of_calls_that_passed(failing: int) -> None:
+    """Each call has weight one, whichever scenario, condition and group it is of."""
+    world = World("full")
+    world.events = [event_row(plan["call_id"], "slow_turn") for plan in world.population[-failing or 306 :]]
+    score = record(world)["score"]
+    assert (score["passes"], score["n"]) == (306 - failing, 306)
+    assert score["score"] == pytest.approx(100 * (306 - failing) / 306, abs=1e-6)
+
+
 def test_N2_views_line() -> None:
     """Whole percent, the worst group's rate last."""
     world = World("full")
