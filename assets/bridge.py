@@ -77,6 +77,10 @@ def stage_asset(project: Path, stage: Stage, digests: Digests | None = None) -> 
         required_resource_keys={PIPES},
     )
     def materialise(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
+        from inquesto_dag.provenance.release import require_frozen
+
+        # The stage asks this too, but DVC may restore an output without running its stage.
+        require_frozen(project, load_params(project).protocol)
         agent = context.partition_key if stage.per_agent else None
         name = target(stage.name, agent)
         started = time.time()

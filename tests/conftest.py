@@ -1,4 +1,4 @@
-"""The small finished project, once a session; tests take copies of it."""
+"""The small finished project, once a session, of which tests take copies; the count of clauses at the end."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from inquesto_dag.clauses.bindings import count, find_bindings, hold
+from inquesto_dag.clauses.load import load_clauses
 from inquesto_dag.provenance.memo import default_memo
 from tests.provenance.small_project import ROOT, SmallProject, copy_inputs, link_memo
 
@@ -34,3 +36,10 @@ def finished(
     yield project
     if kept is not None:
         link_memo(memo, kept)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Written also with -q and with workers, so that nobody takes a green suite for a finished protocol."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind)]
+    if any("test_clauses.py" in report.nodeid for report in reports):
+        terminalreporter.write_line(count(hold(load_clauses(), find_bindings(Path(__file__).parent))))

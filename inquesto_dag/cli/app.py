@@ -22,6 +22,8 @@ app.add_typer(models, name="models")
 app.add_typer(agents, name="agents")
 memo = typer.Typer(help="The store of finished results, and the code behind them.", no_args_is_help=True)
 app.add_typer(memo, name="memo")
+protocol = typer.Typer(help="Versions of the protocol: freeze, copy, compare.", no_args_is_help=True)
+app.add_typer(protocol, name="protocol")
 
 Project = Annotated[Path, typer.Option(help="The project's folder.", show_default="here")]
 Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for those of the profile.")]
@@ -213,6 +215,8 @@ def memo_accept(
     from inquesto_dag.cli.memo import accept_code
 
     accept_code(functions or [], bump)
+
+
 @agents.command("check")
 def agents_check(
     names: Annotated[list[str] | None, typer.Argument(help="Agents; none for all of them.")] = None,
@@ -223,6 +227,52 @@ def agents_check(
     from inquesto_dag.cli.project import find_project
 
     raise typer.Exit(check_agents(find_project(project), names or []))
+
+
+@protocol.command("clauses")
+def protocol_clauses(
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    project: Project = HERE,
+) -> None:
+    """What the protocol demands, clause by clause, and the tests that hold it; exit code 1 for a gap."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import print_clauses
+
+    raise typer.Exit(print_clauses(find_project(project), as_json=as_json))
+
+
+Version = Annotated[str, typer.Argument(help="A protocol version, such as v0.1.")]
+
+
+@protocol.command("release")
+def protocol_release(version: Version, project: Project = HERE) -> None:
+    """Freeze a version: write its digest, after which no changed file of it is ever scored with."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import release
+
+    release(find_project(project), version)
+
+
+@protocol.command("new")
+def protocol_new(
+    version: Version,
+    source: Annotated[str, typer.Option("--from", help="The version to copy.")],
+    project: Project = HERE,
+) -> None:
+    """Start a new version as a copy of another."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import new
+
+    new(find_project(project), version, source)
+
+
+@protocol.command("diff")
+def protocol_diff(version: Version, other: Version, project: Project = HERE) -> None:
+    """What differs between two versions, field by field."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.protocol import print_diff
+
+    print_diff(find_project(project), version, other)
 
 
 @app.command()

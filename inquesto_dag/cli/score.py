@@ -15,6 +15,7 @@ from inquesto_dag.provenance.digests import differences
 from inquesto_dag.provenance.dvc import checkout, repro
 from inquesto_dag.provenance.params import Params, Slice, load_params, set_population
 from inquesto_dag.provenance.profile import load_profile
+from inquesto_dag.provenance.release import require_frozen
 from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.scoring.citation import citation, views_line
 from inquesto_dag.stages.chain import target
@@ -32,6 +33,8 @@ def score_agents(project: Path, agents: Sequence[str], population: Slice | None)
     for agent in chosen:
         load_agent(project / "data" / "agents", agent)
     load_profile(params.profile)
+    # Each stage asks this too, but DVC may restore an output without running its stage.
+    require_frozen(project, params.protocol)
     load_protocol(project / "data" / "protocols" / params.protocol)
     # The leaderboard compares all agents, so a run for some of them leaves it as it was.
     everyone = set(chosen) == set(params.agents)

@@ -127,14 +127,17 @@ def keep_parts(protocol: Protocol, parts: Collection[str]) -> Protocol:
     )
 
 
-def protocol_digest(folder: Path) -> str:
-    """SHA-256 over the names and digests of every file of a version (PROTOCOL N4): any change changes it."""
+def file_digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file of a version by its path in the folder; InputError when there is none."""
     files = sorted(path for path in folder.rglob("*.yaml") if path.is_file())
     if not files:
         raise InputError("holds no protocol files", where=folder, remedy="name a version's folder")
-    return sha256_bytes(
-        canonical_json({path.relative_to(folder).as_posix(): sha256_file(path) for path in files})
-    )
+    return {path.relative_to(folder).as_posix(): sha256_file(path) for path in files}
+
+
+def protocol_digest(folder: Path) -> str:
+    """SHA-256 over the names and digests of every file of a version (PROTOCOL N4): any change changes it."""
+    return sha256_bytes(canonical_json(file_digests(folder)))
 
 
 def _read_scenarios(folder: Path) -> tuple[tuple[Scenario, ...], dict[str, Path]]:

@@ -1,4 +1,4 @@
-"""The record of an agent: numbers, digests and words of closed vocabularies, nothing else (PROTOCOL N3).
+"""The record of an agent: what its schema (`schema.py`) allows, and nothing else (PROTOCOL N3).
 
 Conventions: rates and limits in percent, differences in points, latencies in s; numbers are rounded to six
 decimals, so that the same inputs give the same bytes on every machine. A rate is a block of passes, n, score,
@@ -7,7 +7,6 @@ interval and clustered interval; with n = 0 the last three are null. Counts of f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,16 +14,12 @@ from inquesto_dag.errors import CheckFailed
 from inquesto_dag.events.rows import Row, by_call, present
 from inquesto_dag.files import canonical_json, sha256_bytes
 from inquesto_dag.protocol.models import Protocol
-from inquesto_dag.scoring import analyses
+from inquesto_dag.scoring import analyses, schema
 from inquesto_dag.scoring.rate import Interval, Rate, clustered
 from inquesto_dag.scoring.views import GroupRates, compute_views, difference, scored
 
-FORMAT = 1
 SEVERITIES = ("S1", "S2", "S3", "S4", "S5")
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
-# One word: a name, version, digest, path, ISO time or `stage@agent`. A sentence has blanks, an address an @
-# with a dot after it.
-WORD = re.compile(r"(?=.{1,128}$)[A-Za-z0-9._/][A-Za-z0-9._:+/=-]*(?:@[A-Za-z0-9_-]+)?")
 
 
 def build_record(
@@ -50,7 +45,7 @@ def build_record(
     names, the two profiles are per role a name or a mapping with `name` and digests: what was specified and
     what ran (PROTOCOL D16). `events` are those of `results.all_events`, `population_size` is the version's
     number of calls (306), `timing` is `declared` or `measured`. Raises CheckFailed when a call of the
-    population has no result, or when anything but numbers, digests and words would enter (PROTOCOL N3).
+    population has no result, or when anything would enter that its schema does not name (PROTOCOL N3).
     """
     planned = [str(row["call_id"]) for row in population]
     if sorted(planned) != sorted(str(row["call_id"]) for row in results):
@@ -73,7 +68,7 @@ def build_record(
     block = _Blocks(counted)
     status = [row["status"] for row in results]
     record: dict[str, Any] = {
-        "format": FORMAT,
+        "schema": schema.VERSION,
         "protocol": {
             "version": protocol.version,
             "sha256": protocol_digest,
@@ -140,7 +135,7 @@ def build_record(
     if lineage is not None:
         record["lineage"] = dict(lineage)
     record = _rounded(record)
-    require_numbers_only(record)
+    schema.require_record(record)
     return record
 
 
@@ -190,26 +185,6 @@ def heard_numbers(heard: Sequence[Row], results: Sequence[Row], protocol: Protoc
         "by_group": {g: sums(group=g) for g in groups},
         "by_condition_and_group": {c: {g: sums(c, g) for g in groups} for c in conditions},
     }
-
-
-def require_numbers_only(value: Any, place: str = "record") -> None:
-    """PROTOCOL N3: CheckFailed at the first leaf or key that is no number, digest or single word."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            require_numbers_only(key, f"{place} (key)")
-            require_numbers_only(inner, f"{place}.{key}")
-    elif isinstance(value, list | tuple):
-        for index, inner in enumerate(value):
-            require_numbers_only(inner, f"{place}[{index}]")
-    elif isinstance(value, str):
-        if not WORD.fullmatch(value):
-            raise CheckFailed(
-                f"holds {value[:60]!r}, which is no number, digest or single word (PROTOCOL N3)",
-                where=place,
-                remedy="leave texts, transcripts and audio in the stages' tables",
-            )
-    elif value is not None and not isinstance(value, bool | int | float):
-        raise CheckFailed(f"holds a {type(value).__name__} (PROTOCOL N3)", where=place)
 
 
 class _Blocks:

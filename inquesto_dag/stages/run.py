@@ -20,6 +20,7 @@ from inquesto_dag.provenance.inputs import changes, inputs_on_disk
 from inquesto_dag.provenance.memo import default_memo
 from inquesto_dag.provenance.params import load_params
 from inquesto_dag.provenance.profile import Profile, load_profile
+from inquesto_dag.provenance.release import require_frozen
 from inquesto_dag.provenance.state import ProjectState
 from inquesto_dag.speech.engines import EngineSpec
 from inquesto_dag.stages.chain import find_stage, load_run, target
@@ -49,8 +50,12 @@ def run_stage(
 def open_context(
     project: Path, name: str, agent: str | None = None, *, workers: int | None = None
 ) -> StageContext:
-    """The context of one stage of a project, from `params.yaml`, `dvc.yaml` and the environment."""
+    """The context of one stage of a project, from `params.yaml`, `dvc.yaml` and the environment.
+
+    Every stage passes here, whoever runs it, so here a released protocol version that was changed is refused.
+    """
     stage, params = find_stage(name), load_params(project)
+    require_frozen(project, params.protocol)
     if stage.per_agent and agent not in params.agents:
         raise InputError(
             f"unknown agent {agent!r}" if agent else "needs an agent",

@@ -27,8 +27,8 @@ from tests.agents.conftest import AGENTS
 EMBEDDED = ("embedded-1100", "embedded-400", "embedded-700")
 
 
-def test_three_agents_ship_and_differ_in_the_window_alone() -> None:
-    """A4 needs agents that differ in one setting."""
+def test_S2_A4_three_agents_ship_and_differ_in_the_window_alone() -> None:
+    """One program, brain, voice and timing; 400, 700 and 1100 ms."""
     assert set(EMBEDDED) <= set(list_agents(AGENTS))
     configs = [load_agent(AGENTS, agent) for agent in EMBEDDED]
     assert [config.endpointing_ms for config in configs] == [1100, 400, 700]

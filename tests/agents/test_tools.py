@@ -16,10 +16,11 @@ Make = Callable[..., ToolBox]
 NUMBER = {"account_number": "4471"}
 
 
-def test_D18_the_tools_are_those_that_the_population_names(protocol: Protocol) -> None:
+def test_S2_D18_the_six_tools_are_those_that_the_population_names(protocol: Protocol) -> None:
     """Every tool has exactly one role in the protocol."""
     roles = [*protocol.tools.lookup, *protocol.tools.verification, *protocol.tools.change]
     assert sorted(roles) == sorted(ARGUMENTS)
+    assert len(roles) == 6
 
 
 def test_specs_are_json_schemas_with_described_arguments(toolbox: Make) -> None:
@@ -35,8 +36,8 @@ def test_specs_are_json_schemas_with_described_arguments(toolbox: Make) -> None:
         assert all(p["description"] for p in spec["parameters"]["properties"].values())
 
 
-def test_lookup_shows_the_state_that_the_changes_left(toolbox: Make) -> None:
-    """D8: tools read and change one account."""
+def test_D8_lookup_shows_the_state_that_the_changes_left(toolbox: Make) -> None:
+    """Tools read and change one account."""
     tools = toolbox()
     before = tools.call("lookup_account", NUMBER)
     assert before.ok and before.content["card_last4"] == "3382" and "version" not in before.content
@@ -64,10 +65,10 @@ def test_lookup_shows_the_state_that_the_changes_left(toolbox: Make) -> None:
         ("cancel_subscription", {"account_number": "1234"}, "there is no account 1234"),
     ],
 )
-def test_bad_requests_are_errors_that_the_brain_sees(
+def test_D9_bad_requests_are_errors_that_the_brain_sees(
     toolbox: Make, tool: str, arguments: Any, message: str
 ) -> None:
-    """D9: nothing changes, the message says what was wrong, and the trace shows the attempt."""
+    """Nothing changes, the message says what was wrong, and the trace shows the attempt."""
     tools = toolbox()
     result = tools.call(tool, arguments)
     assert not result.ok

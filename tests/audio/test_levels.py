@@ -65,7 +65,7 @@ def p56_by_the_letter(audio: Audio, rate: int = 16_000) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("number", "peak"), [(1, 0.3), (2, 0.9), (3, 0.03), (4, 0.005)])
-def test_P56_agrees_with_the_recommendation_read_word_by_word(talk, number: int, peak: float):
+def test_itu_p56_agrees_with_the_recommendation_read_word_by_word(talk, number: int, peak: float):
     """Level to 0.001 dB and activity to 0.001, from loud to very soft speech with pauses."""
     audio = np.pad(talk(number, 3.0, peak), (8000, 12_000))
     level, activity = p56_by_the_letter(audio)
@@ -75,7 +75,7 @@ def test_P56_agrees_with_the_recommendation_read_word_by_word(talk, number: int,
     assert found.level_dbov - found.threshold_dbov == pytest.approx(15.9, abs=1e-6)
 
 
-def test_P56_silence_around_speech_changes_activity_and_hardly_the_level(talk):
+def test_itu_p56_silence_around_speech_changes_activity_and_hardly_the_level(talk):
     """Three times as long with silence: a third of the activity, the level within 0.5 dB."""
     speech = talk(5, 4.0)
     padded = np.pad(speech, 64_000)
@@ -85,14 +85,14 @@ def test_P56_silence_around_speech_changes_activity_and_hardly_the_level(talk):
     assert rms_dbov(padded) == pytest.approx(rms_dbov(speech) - 10 * math.log10(3), abs=1e-6)
 
 
-def test_P56_a_steady_tone_has_its_own_level(tone):
+def test_itu_p56_a_steady_tone_has_its_own_level(tone):
     """Without pauses the active level is the RMS level: a sine of amplitude 0.25 is -15.05 dBov."""
     found = active_speech_level(tone(1000, 10.0))
     assert found.level_dbov == pytest.approx(20 * math.log10(0.25) - 3.01, abs=0.05)
     assert found.activity == pytest.approx(1.0, abs=0.01)
 
 
-def test_P56_a_click_in_silence_counts_for_no_more_than_its_hangover():
+def test_itu_p56_a_click_in_silence_counts_for_no_more_than_its_hangover():
     """One sample in ten seconds is active for at most 0.3 s."""
     audio = np.zeros(160_000, np.float32)
     audio[80_000] = 0.9

@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import pytest
 
 from inquesto_dag.agents.config import load_agent
@@ -22,6 +23,7 @@ from inquesto_dag.calls.job import CallFiles, CallJob, place, run_job
 from inquesto_dag.errors import InfrastructureError
 from inquesto_dag.files import sha256_file
 from inquesto_dag.protocol.load import load_protocol
+from inquesto_dag.protocol.models import CALLER_MOVES
 from inquesto_dag.protocol.population import plan_calls
 from inquesto_dag.scoring.goal import goal_state
 from inquesto_dag.speech.engines import Engines, EngineSpec
@@ -90,6 +92,27 @@ def test_S1_the_agent_hears_looks_up_verifies_and_answers(placed: CallFiles, job
     assert [turn["move"] for turn in caller] == ["opening", "account_number", "nothing_else"]
     assert "payment" in caller[0]["heard"].lower()
     assert goal_state(job.scenario, trace["tool_calls"], job.account, job.account).met
+
+
+def test_I1_the_first_words_are_verified_as_the_line_carried_them(
+    job: CallJob, engines: Engines, tmp_path: Path
+) -> None:
+    """A line that delivers the opening in another voice: that voice is compared, and no later utterance."""
+    entry = job.bank["opening"]
+    said = entry.load().clean
+    other = engines.tts.speak(entry.text, voice="bm_george", language="en-gb", speed=1.0)
+    carried = np.zeros_like(said)
+    length = min(len(other), len(said))
+    carried[:length] = other[:length]
+    path = tmp_path / "carried.flac"
+    write_flac(path, carried)
+    opening = dataclasses.replace(entry, carried_path=path, carried_sha256=sha256_file(path))
+    # A refused caller has more to say than this bank holds; how the call ends does not matter here.
+    bank = {**dict.fromkeys(CALLER_MOVES, job.bank["nothing_else"]), **job.bank, "opening": opening}
+    changed = dataclasses.replace(job, bank=bank)
+    calls = run_job(changed, engines).trace["tool_calls"]
+    results = [row["result"] for row in calls if row["tool"] == "verify_voice"]
+    assert results and all('"status":"not_verified"' in result for result in results)
 
 
 def test_the_recording_has_three_tracks_of_one_length(placed: CallFiles) -> None:

@@ -401,7 +401,7 @@ def test_an_empty_call_has_no_success_and_no_fault() -> None:
     assert answer("goal_reached", "cancel_sub-impostor")
 
 
-def test_D16_identity_names_rules_and_rubric_by_digest() -> None:
+def test_D16_T14_identity_names_rules_and_rubric_by_digest() -> None:
     """Another rubric is another judge; the identity is the same each time."""
     judge = RuleJudge(protocol())
     questions = tuple(q.model_copy(update={"text": q.text + " Really?"}) for q in protocol().questions)

@@ -13,6 +13,7 @@ from inquesto_dag.errors import InputError
 from inquesto_dag.protocol.load import PARTS, keep_parts, load_protocol, protocol_digest
 from inquesto_dag.protocol.models import CALLER_MOVES, Protocol
 from inquesto_dag.protocol.paths import value_at
+from inquesto_dag.protocol.population import plan_calls
 from inquesto_dag.protocol.spoken import holds_value, position_of
 
 FOLDER = Path(__file__).parents[2] / "data" / "protocols" / "v0.1"
@@ -59,6 +60,16 @@ def test_P5_identity_voices(protocol: Protocol) -> None:
         role: {s.voice for s in protocol.scenarios if s.role == role} for role in ("legitimate", "impostor")
     }
     assert voices == {"legitimate": {"af_heart"}, "impostor": {"am_michael", "bf_emma", "bm_george"}}
+
+
+def test_P4_the_groups_and_their_voices(protocol: Protocol) -> None:
+    """One open voice a group, us_female the reference; the plan gives every caller of a group its voice."""
+    voices = {
+        "us_female": "af_heart", "us_male": "am_michael", "uk_female": "bf_emma", "uk_male": "bm_george",
+    }  # fmt: skip
+    assert {voice.group: voice.voice for voice in protocol.voices} == voices
+    assert [voice.group for voice in protocol.voices if voice.reference] == ["us_female"]
+    assert {(row["group"], row["voice"]) for row in plan_calls(protocol)} == set(voices.items())
 
 
 def test_T13_every_event_has_the_severity_of_the_protocol(protocol: Protocol) -> None:

@@ -115,6 +115,21 @@ def test_A4_agents_that_differ_in_more_are_no_window_table() -> None:
     assert build_leaderboard(one, results)["pairs"] == []
 
 
+def test_A6_the_judge_free_ranking_is_set_against_the_full_one() -> None:
+    """The judge alone fails the best of three agents in 15 calls: ranks differ, and so does the mean."""
+    records, results = board()
+    found = build_leaderboard(records, results)["judge_free"]
+    assert (found["agents"], found["spearman"], found["mean_shift"]) == (3, 1, 0)
+    world = World()
+    for plan in world.population[:15]:
+        world.answer(plan["call_id"], goal_reached=False, claims_success=False)
+    records["sample-1100"] = record(world, agent=records["sample-1100"]["agent"])
+    found = build_leaderboard(records, results)["judge_free"]
+    # Full scores 33, 67 and 50; without the judge 33, 67 and 100.
+    assert found["spearman"] == pytest.approx(0.5)
+    assert found["mean_shift"] == pytest.approx(50 / 3, abs=1e-5)
+
+
 @pytest.mark.parametrize("part", ["protocol", "population"])
 def test_P7_scores_of_two_populations_do_not_compare(part: str) -> None:
     """Nor those of two protocol versions."""

@@ -11,7 +11,7 @@ from inquesto_dag.errors import CheckFailed
 from inquesto_dag.files import canonical_json
 from inquesto_dag.provenance.profile import PROFILES
 from inquesto_dag.scoring.citation import citation, variant_marks, views_line
-from inquesto_dag.scoring.record import build_record, require_numbers_only
+from inquesto_dag.scoring.record import build_record
 from tests.scoring.sample import event_row, protocol, turn
 from tests.scoring.test_results import World
 
@@ -98,6 +98,16 @@ def test_a_record_without_scored_calls_has_no_score() -> None:
     assert views_line(found) == "B – · R – · I – · F –"
 
 
+@pytest.mark.parametrize("failing", [0, 1, 153, 306])
+def test_R2_the_score_is_the_share_of_calls_that_passed(failing: int) -> None:
+    """Each call has weight one, whichever scenario, condition and group it is of."""
+    world = World("full")
+    world.events = [event_row(plan["call_id"], "slow_turn") for plan in world.population[-failing or 306 :]]
+    score = record(world)["score"]
+    assert (score["passes"], score["n"]) == (306 - failing, 306)
+    assert score["score"] == pytest.approx(100 * (306 - failing) / 306, abs=1e-6)
+
+
 def test_N2_views_line() -> None:
     """Whole percent, the worst group's rate last."""
     world = World("full")
@@ -182,35 +192,15 @@ def test_latency_and_word_error_sums() -> None:
     assert found["heard"]["all"]["reference_words"] == 3060
 
 
-def test_N3_a_record_is_numbers_only() -> None:
-    """A sentence, an address or an object cannot enter, wherever it stands; a whole record passes."""
-    found = record(World("full"))
-    require_numbers_only(found)
-    for text in ("My card ends in 9021.", "m.ruiz@example.com", "two words", ""):
-        with pytest.raises(CheckFailed, match="N3"):
-            require_numbers_only({**found, "agent": {"id": text}})
-        with pytest.raises(CheckFailed, match="N3"):
-            require_numbers_only({text: 1})
-    with pytest.raises(CheckFailed, match="N3"):
-        require_numbers_only({"audio": [b"RIFF"]})
-    with pytest.raises(CheckFailed, match=r"agent\.id.*N3"):
-        record(World(), agent={"id": "the agent of Maria Ruiz", "fingerprint": "b" * 64})
-
-
-def test_N3_lineage_is_digests_and_single_words() -> None:
-    """Stages of an agent, paths, versions with a local part, parameters and a dirty flag may enter."""
-    lineage = {
-        "stages": {
-            "calls@embedded-700": {
-                "outputs": {"data/calls/embedded-700": "0f3.dir"},
-                "deps": {".x/y_z": "1a"},
-            }
-        },
-        "packages": {"torch": "2.13.0+cpu"},
-        "revision": {"commit": None, "dirty": True},
-    }
-    assert record(World(), lineage=lineage)["lineage"] == lineage
-    with pytest.raises(CheckFailed, match=r"lineage.*N3"):
+def test_N3_what_the_schema_does_not_name_cannot_be_recorded() -> None:
+    """It is refused where it is built, so no file of it is ever written; test_schema.py tries more."""
+    named = {"id": "sample", "fingerprint": "b" * 64}
+    for text in ("the agent of Maria Ruiz", "m.ruiz@example.com", "/home/maria", ""):
+        with pytest.raises(CheckFailed, match=r"record\.agent\.id.*N3"):
+            record(World(), agent={**named, "id": text})
+    with pytest.raises(CheckFailed, match=r"record\.agent.*'transcript' was unexpected.*N3"):
+        record(World(), agent={**named, "transcript": 1})
+    with pytest.raises(CheckFailed, match=r"record\.lineage.*N3"):
         record(World(), lineage={"note": "it said hello"})
 
 

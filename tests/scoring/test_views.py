@@ -24,7 +24,7 @@ def views(rows: list[Row]) -> Any:
     return compute_views(rows, GROUPS, "us_female")
 
 
-def test_V1_to_V4_sizes() -> None:
+def test_V1_V2_V3_V4_sizes() -> None:
     """24, 204, 18, and groups of 81 and 75; 72 without identity calls."""
     found = views(results())
     assert (found.behavior.n, found.robustness.n, found.clean.n, found.identity.n) == (24, 204, 102, 18)

@@ -25,7 +25,7 @@ from inquesto_dag.speech.verification import calibrate
 from inquesto_dag.stages.babble_talks import TALKS
 from inquesto_dag.stages.caller_audio import SpeakJob, group_lines, speak_lines
 from inquesto_dag.stages.line_audio import CarryJob, bed_level_dbov, carry_utterance
-from inquesto_dag.stages.verifier import ScoreJob, calibration_scores, on_the_line
+from inquesto_dag.stages.verifier import ScoreJob, calibration_scores, on_the_line, score_jobs
 from inquesto_dag.tables import LINES, UTTERANCES
 from inquesto_dag.units import Audio, quantise
 
@@ -167,6 +167,35 @@ def test_I2_the_threshold_holds_for_every_caller_with_enough_speech(protocol: Pr
     rows[2]["similarity"] = 0.80
     with pytest.raises(CheckFailed, match="do not separate"):
         calibrate(*calibration_scores(jobs, rows))
+
+
+def test_I2_D11_every_caller_is_scored_under_all_three_conditions(protocol: Protocol, tmp_path: Path) -> None:
+    """The openings of all 102 callers: impostors against the holder's enrolment, others against their own."""
+    population = plan_calls(protocol)
+    callers = {(row["scenario_id"], row["voice"]): row["role"] for row in population}
+    utterances = [
+        {"scenario_id": scenario, "voice": voice, "move": move, "utterance_id": f"{scenario}.{voice}.{move}"}
+        for scenario, voice in callers
+        for move in ("opening", "goodbye")
+    ]
+    lines = [
+        {"utterance_id": row["utterance_id"], "condition": c.id, "path": f"{row['utterance_id']}.{c.id}"}
+        for row in utterances
+        for c in protocol.conditions
+    ]
+    tables = {"utterances": utterances, "lines": lines, "population": population}
+    ctx = SimpleNamespace(
+        rows=lambda table, stage: tables[table], folder=lambda stage: tmp_path, protocol=protocol
+    )
+    enrolments = {voice.voice: [float(place)] for place, voice in enumerate(protocol.voices)}
+    jobs = score_jobs(ctx, enrolments, tmp_path / "bed.flac")  # type: ignore[arg-type]
+    assert len(jobs) == 102 * 3 == len({(job.utterance_id, job.condition.id) for job in jobs})
+    for job in jobs:
+        assert job.path == tmp_path / f"{job.utterance_id}.{job.condition.id}"
+        assert job.utterance_id.endswith(f"{job.voice}.opening")
+        against = "af_heart" if job.role == "impostor" else job.voice
+        assert list(job.enrolment) == enrolments[against]
+    assert sum(job.role == "impostor" for job in jobs) == 9
 
 
 def test_a_bank_line_travels_to_a_worker(protocol: Protocol) -> None:
