@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inquesto_dag.errors import InfrastructureError
-from inquesto_dag.files import TEMPORARY, replacing
-from inquesto_dag.provenance.fingerprint import digest_paths
+from inquesto_dag.files import TEMPORARY, canonical_json, replacing, sha256_bytes, sha256_file
 from inquesto_dag.provenance.lineage import PACKAGES
 
 if TYPE_CHECKING:
@@ -155,12 +154,17 @@ def _package() -> Path:
 
 
 def code_digest() -> str:
-    """One digest for the package's files as they stand where this process imports them from."""
-    return digest_paths(_package(), [_package()])
+    """One digest for the package's modules as they stand where this process imports them from."""
+    found = {path.relative_to(_package()).as_posix(): sha256_file(path) for path in _modules()}
+    return sha256_bytes(canonical_json(found))
 
 
 def _newest_source() -> float:
-    return max(path.stat().st_mtime for path in _package().rglob("*.py"))
+    return max(path.stat().st_mtime for path in _modules())
+
+
+def _modules() -> list[Path]:
+    return sorted(_package().rglob("*.py"))
 
 
 def _packages() -> dict[str, str]:

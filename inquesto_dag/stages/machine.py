@@ -64,7 +64,7 @@ def claim_machine(name: str) -> Iterator[Claim]:
                 f"times are measured, and other processes use {_cores(busy)}: what they compute would be in "
                 f"the latencies (at most {_cores(BUSY_LIMIT)} may be in use)",
                 where=name,
-                remedy="stop them (`top` names them), or take another machine, and run the same command again",
+                remedy="stop them (`top` names them) or take another machine, and run the command again",
             )
         yield Claim(name, _Usage.now())
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from inquesto_dag.errors import InputError
 from inquesto_dag.stages.chain import target
 from inquesto_dag.stages.cluster import CLUSTER_VARIABLE, cluster_address, join_cluster
 from inquesto_dag.stages.context import StageContext
 from inquesto_dag.stages.machine import claim_machine, share_machine
+
+if TYPE_CHECKING:
+    from inquesto_dag.speech.engines import EngineSpec
 
 
 @contextmanager
@@ -50,9 +54,10 @@ def placed(
         if address is None or ctx.engine_spec is None:
             yield ctx
             return
-        with join_cluster(address, ctx.project, ctx.engine_spec) as joined:
+        spec = _absolute(ctx.engine_spec)  # a worker has a working folder of its own
+        with join_cluster(address, ctx.project, spec) as joined:
             ctx.report.workers = joined.workers
-            yield replace(ctx, workers=joined.workers, executor=joined.executor)
+            yield replace(ctx, workers=joined.workers, executor=joined.executor, engine_spec=spec)
 
 
 def is_measured(ctx: StageContext) -> bool:
@@ -79,3 +84,7 @@ def _refuse_company(name: str, workers: int | None, address: str | None) -> None
             remedy=f"run it without --cluster and without ${CLUSTER_VARIABLE}, on a machine that does "
             "nothing else",
         )
+
+
+def _absolute(spec: EngineSpec) -> EngineSpec:
+    return replace(spec, models=spec.models.resolve(), memo=spec.memo.resolve() if spec.memo else None)
