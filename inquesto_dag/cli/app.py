@@ -30,6 +30,10 @@ Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for t
 Agents = Annotated[list[str] | None, typer.Option(help="An agent to score; give it again for more.")]
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="A kind of entry; again for more.")]
 Agent = Annotated[str | None, typer.Option(help="The agent, for a stage that has a part for each.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="tcp://HOST:PORT", help="Compute on the workers of this Dask scheduler."),
+]
 HERE = Path()
 
 
@@ -39,12 +43,15 @@ def score(
     population: Annotated[
         Literal["quick", "full"] | None, typer.Option(help="Set the slice in params.yaml first.")
     ] = None,
+    cluster: Cluster = None,
     project: Project = HERE,
 ) -> None:
     """Bring the agents' records up to date and print how each is cited, and where its page lies."""
     from inquesto_dag.cli.project import find_project
     from inquesto_dag.cli.score import score_agents
+    from inquesto_dag.stages.cluster import use_cluster
 
+    use_cluster(cluster)
     raise typer.Exit(score_agents(find_project(project), agent or [], population))
 
 
@@ -53,6 +60,7 @@ def stage(
     name: Annotated[str, typer.Argument(help="The stage's name, as in dvc.yaml.")],
     agent: Agent = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Worker processes.")] = None,
+    cluster: Cluster = None,
     project: Project = HERE,
 ) -> None:
     """Run one stage now, whether or not it is up to date: what `dvc repro` calls."""
@@ -61,7 +69,7 @@ def stage(
     from inquesto_dag.stages.progress import duration
     from inquesto_dag.stages.run import run_stage
 
-    report = run_stage(find_project(project), name, agent, workers=workers)
+    report = run_stage(find_project(project), name, agent, workers=workers, cluster=cluster)
     rows = ", ".join(f"{count} {table}" for table, count in report.rows.items())
     typer.echo(f"{target(name, agent)}: {rows or 'done'} in {duration(report.wall_s)}{report.damage}")
 

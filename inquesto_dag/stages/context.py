@@ -25,6 +25,8 @@ from inquesto_dag.provenance.profile import Profile, load_profile
 from inquesto_dag.stages.report import StageReport
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas as pd
 
     from inquesto_dag.protocol.models import Protocol
@@ -54,6 +56,7 @@ class StageContext:
     report: StageReport
     guard: Callable[[], None] = _no_guard  # called before an output takes its place; raises to refuse it
     parts: tuple[str, ...] | None = None  # of the protocol; None: all of them
+    executor: Callable[[int], Executor] | None = None  # where items are computed; None: on this machine
 
     def folder(self, stage: str, agent: str | None = None) -> Path:
         """The output folder of a stage, or of its partition for an agent."""
@@ -108,8 +111,9 @@ class StageContext:
         from inquesto_dag.stages.parallel import map_items
 
         return map_items(
-            function, items, spec=self.engine_spec, workers=self.workers, label=label, report=self.report
-        )
+            function, items, spec=self.engine_spec, workers=self.workers, label=label, report=self.report,
+            make_executor=self.executor,
+        )  # fmt: skip
 
     @property
     def protocol_folder(self) -> Path:

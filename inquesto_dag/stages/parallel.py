@@ -1,7 +1,7 @@
 """A map over a pool of one-thread worker processes, in order, that outlives a dead worker.
 
 Engines are loaded once per worker (`speech.engines.engines_for`). Any `concurrent.futures` executor will
-do: the pool of this machine by default, `distributed.Client.get_executor()` for many machines.
+do: the pool of this machine by default, `cluster.ClusterExecutor` for many machines.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -25,11 +26,20 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+PR_SET_PDEATHSIG = 1  # prctl(2): the signal that a process gets when its parent ends
 MAX_RESTARTS = 3  # pools that may break in one map; a fault that returns is the item's or the machine's
 # One thread for each process: two processes of one thread speak 1.4 times as fast as one of two (measured).
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS",
 )  # fmt: skip
+
+
+class ItemGivenUp(Exception):
+    """An executor that itself runs items of dead workers again gave one up; holds how many died over it."""
+
+
+class ExecutorLost(Exception):
+    """An executor is gone with everything in flight; says how."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +99,12 @@ def _map_pool(
         try:
             while waiting or flying:
                 # Two for each worker: none idles, and few are suspects when one dies.
-                while waiting and len(flying) < 2 * workers:
+                while waiting and len(flying) < 2 * getattr(executor, "size", workers):
                     index = waiting.pop(0)
                     flying[executor.submit(_run, function, items[index], spec)] = index
                 finished, _ = wait(flying, return_when=FIRST_COMPLETED)
                 for future in finished:
-                    done[flying[future]] = future.result()
+                    done[flying[future]] = _result(future, items[flying[future]], label)
                     del flying[future]
                     advance()
             executor.shutdown()
@@ -106,17 +116,35 @@ def _map_pool(
                     done[index] = future.result()
                     advance()
             if restarts > MAX_RESTARTS:
-                suspects = ", ".join(_short(items[i]) for i in sorted(flying.values()) if i not in done)
                 raise InfrastructureError(
-                    f"a worker process died {restarts} times; in flight: {suspects}",
+                    f"a worker process died {restarts} times; in flight: {_named(items, flying, done)}",
                     where=label,
                     remedy="see whether memory ran out (dmesg), set INQUESTO_WORKERS lower, "
                     "and run it again: finished items are kept",
                 ) from error
+        except ExecutorLost as error:
+            _stop(executor)
+            raise InfrastructureError(
+                f"{error}; in flight: {_named(items, flying, done)}",
+                where=label,
+                remedy="mend that and run the same command again: finished items are kept",
+            ) from error
         except BaseException:
             _stop(executor)
             raise
     return [done[index] for index in range(len(items))]
+
+
+def _result(future: Future[_Outcome[Result]], item: Item, label: str) -> _Outcome[Result]:
+    try:
+        return future.result()
+    except ItemGivenUp as error:
+        raise InfrastructureError(
+            f"{error} workers died over {_short(item)}",
+            where=label,
+            remedy="see whether memory ran out on their machines (dmesg, the log of `dask worker`), start "
+            "fewer workers there, and run it again: finished items are kept",
+        ) from error
 
 
 def _run(
@@ -157,14 +185,29 @@ def _prepare_worker() -> None:
     for name in THREAD_VARIABLES:
         os.environ[name] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers an interrupt for all
-    threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
+    _die_with_parent()
 
 
-def _leave_with_parent(parent: int) -> None:
-    """End this worker when its parent was killed; a pool's worker would wait for work for ever."""
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os._exit(1)
+def _die_with_parent() -> None:
+    """End this worker at the instant when its parent is killed; it would wait for work for ever.
+
+    By the kernel, since a thread may have to wait for native code: a worker that went on for a second would
+    compute what the resumed run computes, and write into a folder that it has swept. The thread sees a
+    parent that was killed before the kernel was told.
+    """
+    import ctypes
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _stop(executor: Executor) -> None:
@@ -177,6 +220,11 @@ def _stop(executor: Executor) -> None:
 
 def _succeeded(future: Future[Any]) -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _named(items: Sequence[object], flying: Mapping[Any, int], done: Mapping[int, Any]) -> str:
+    """The items in flight, in their order."""
+    return ", ".join(_short(items[index]) for index in sorted(flying.values()) if index not in done)
 
 
 def _short(item: object) -> str:

@@ -25,24 +25,32 @@ from inquesto_dag.provenance.state import ProjectState
 from inquesto_dag.speech.engines import EngineSpec
 from inquesto_dag.stages.chain import find_stage, load_run, target
 from inquesto_dag.stages.context import StageContext, default_workers
+from inquesto_dag.stages.placement import placed
 from inquesto_dag.stages.report import StageReport
 
 DVC_STAGE_VARIABLE = "DVC_STAGE"  # set by DVC for the commands that it runs
 
 
 def run_stage(
-    project: Path, name: str, agent: str | None = None, *, workers: int | None = None
+    project: Path,
+    name: str,
+    agent: str | None = None,
+    *,
+    workers: int | None = None,
+    cluster: str | None = None,
 ) -> StageReport:
     """Run a stage, or its partition for an agent, and write its report; returns the report.
 
-    InputError for an unknown stage or agent, CheckFailed when a dependency changed during the run; the
-    output is then not put in place.
+    `workers` and `cluster` say where it is computed (see `placement`) and decide nothing of it. InputError
+    for an unknown stage or agent, CheckFailed when a dependency changed during the run; the output is then
+    not put in place.
     """
     ctx = open_context(project, name, agent, workers=workers)
     run = load_run(find_stage(name))
-    started = time.perf_counter()
-    run(ctx)
-    ctx.report.wall_s = time.perf_counter() - started
+    with placed(ctx, workers=workers, cluster=cluster) as ctx:
+        started = time.perf_counter()
+        run(ctx)
+        ctx.report.wall_s = time.perf_counter() - started
     ctx.report.write(project)
     return ctx.report
 

@@ -47,3 +47,10 @@ def mark_and_sleep(item: tuple[str, float], engines: object) -> int:
     (Path(folder) / f"worker-{os.getpid()}").touch()
     time.sleep(seconds)
     return os.getpid()
+
+
+def engines_loaded() -> int:
+    """How many sets of engines this process has made."""
+    from inquesto_dag.speech.engines import _engines
+
+    return _engines.cache_info().currsize
