@@ -61,7 +61,7 @@ def checked_agent(context: dg.AssetCheckExecutionContext, stage: Stage) -> str |
             f"{stage.name} has a part for each agent, and Dagster cannot check it without one: "
             "launch the job check_outputs, or materialise the agent's partition."
         )
-    return context.partition_key
+    return str(context.partition_key)
 
 
 def table_result(

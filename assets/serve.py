@@ -38,7 +38,7 @@ def serve(project: Path, port: int) -> None:
         ProxyServerManager(instance, target, code_server_log_level="warning") as code_server,
         tempfile.TemporaryDirectory(prefix="inquesto-ui-") as folder,
     ):
-        instance.optimize_for_webserver(None, None, None)
+        instance.optimize_for_webserver(None, None, None)  # type: ignore[arg-type]  # SQLite has none of them
         workspace = Path(folder) / "workspace.yaml"
         workspace.write_text(yaml.safe_dump({"load_from": list(code_server.get_code_server_specs())}))
         daemon = subprocess.Popen(

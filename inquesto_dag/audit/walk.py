@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from inquesto_dag.audit.links import Link
-from inquesto_dag.errors import InputError
-from inquesto_dag.scoring.record import FORMAT
+from inquesto_dag.errors import CheckFailed, InputError
+from inquesto_dag.scoring.schema import require_record
 
 Depth = Literal["digests", "recompute", "deep"]
-NEEDED = ("format", "protocol", "population", "agent", "profile", "timing", "score", "views", "lineage")
+NEEDED = ("schema", "protocol", "population", "agent", "profile", "timing", "score", "views", "lineage")
 
 
 def audit(
@@ -28,7 +28,7 @@ def audit(
     from inquesto_dag.audit.recompute import recomputed_links
 
     record = read_record(path)
-    yield Link("record: form", "ok", f"format {record['format']}, agent {record['agent']['id']}")
+    yield record_form(record)
     yield from digest_links(project, path, record)
     if depth != "digests":
         yield from recomputed_links(project, record)
@@ -50,11 +50,14 @@ def read_record(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict) or any(name not in record for name in NEEDED):
         lost = [name for name in NEEDED if not isinstance(record, dict) or name not in record]
         raise InputError(f"is not a whole record: no {', '.join(lost)}", where=path, remedy=remedy)
-    if record["format"] != FORMAT:
-        raise InputError(
-            f"is {record['format']}, and this version reads {FORMAT}",
-            where=path,
-            field="format",
-            remedy="audit it with the version of inquesto-dag that it names under lineage.packages",
-        )
     return record
+
+
+def record_form(record: Mapping[str, Any]) -> Link:
+    """That the record is what its schema allows (PROTOCOL N3); InputError for a version not known here."""
+    name = "record: form"
+    try:
+        require_record(record)
+    except CheckFailed as fault:
+        return Link(name, "changed", str(fault).splitlines()[0])
+    return Link(name, "ok", f"schema {record['schema']}, agent {record['agent']['id']}")

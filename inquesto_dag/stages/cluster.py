@@ -184,7 +184,9 @@ def _connect(address: str) -> Iterator[Any]:
     try:
         with warnings.catch_warnings(), dask.config.set({"distributed.comm.timeouts.connect": CONNECT_S}):
             warnings.simplefilter("ignore")  # versions are compared below, and refused
-            client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
+            client = distributed.Client(  # type: ignore[no-untyped-call]
+                address, timeout=CONNECT_S, set_as_default=False
+            )
         theirs = client.run_on_scheduler(carrier_versions)
     except Exception as error:  # OSError, TimeoutError, and whatever another version's answer breaks
         if client is not None:

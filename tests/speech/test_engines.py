@@ -42,7 +42,9 @@ def test_D17_results_are_reused_and_equal(models: Path, tmp_path: Path) -> None:
     assert set(first.spent) == {"tts", "asr", "verifier"} and not second.spent
 
 
-def test_threads_of_the_environment_change_no_bit(models: Path, said: Callable[..., Audio], tmp_path: Path) -> None:
+def test_threads_of_the_environment_change_no_bit(
+    models: Path, said: Callable[..., Audio], tmp_path: Path
+) -> None:
     """A process that was started with two BLAS threads hears exactly what a worker with one hears."""
     np.save(tmp_path / "said.npy", said())
     program = (

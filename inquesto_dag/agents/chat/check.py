@@ -23,7 +23,7 @@ SHOWN_MODELS = 8
 
 @dataclass(frozen=True)
 class Finding:
-    """One part of an agent: `ok` is None where that could not be told, `remedy` the next step where it is not."""
+    """One part of an agent; `ok` is None where that could not be told, `remedy` is the next step."""
 
     part: str
     ok: bool | None
