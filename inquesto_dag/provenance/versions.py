@@ -63,6 +63,7 @@ DECIDE_NOTHING = (
 LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "espeakng_loader": ("espeakng-loader",),
     "faster_whisper": ("faster-whisper", "ctranslate2", "tokenizers"),
+    "httpx": (),
     "kaldi_native_fbank": ("kaldi-native-fbank",),
     "kokoro": ("kokoro", "torch", "transformers"),
     "kokoro_onnx": ("kokoro-onnx",),
@@ -73,6 +74,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "scipy": ("scipy",),
     "soundfile": ("soundfile",),  # its wheel holds libsndfile and the FLAC encoder
     "soxr": ("soxr",),
+    "tenacity": (),
     "torch": ("torch",),
     "yaml": (),
 }

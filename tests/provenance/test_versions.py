@@ -64,7 +64,11 @@ EDITS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("file", "old", "new", "changed"), EDITS, ids=lambda value: str(value)[:40])
+def shown(value: object) -> str:
+    return " ".join(sorted(value)) if isinstance(value, set) else str(value)[:40]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "changed"), EDITS, ids=shown)
 def test_D17_an_edit_changes_the_versions_of_what_it_can_change(
     edited: Path, file: str, old: str, new: str, changed: set[str]
 ) -> None:

@@ -154,7 +154,7 @@ def _add_call(
     for index, ((move, said, answer), gap) in enumerate(zip(script, gaps, strict=True)):
         gap += float(rng.uniform(-0.12, 0.25))
         start, end = clock, clock + 0.7 + 0.055 * len(said) / 1.6
-        heard = said.replace("please", "police").replace("charge", "charges")
+        heard = said.replace("right", "write").replace("charge", "charges")
         made.turns.append(_turn(call_id, number, "caller", move, said, heard, start, end))
         made.transcripts.append(_annotated(call_id, number, "caller", start, end, said, None, None))
         onset, length = end + gap, 0.7 + 0.045 * len(answer) / 1.6

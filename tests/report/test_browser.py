@@ -124,15 +124,15 @@ def test_texts_of_calls_are_never_markup(opened: Opened, written: Written) -> No
 
 
 def test_misheard_words_are_marked(opened: Opened, written: Written) -> None:
-    """`please` that was heard as `police` is marked, and says what had been said."""
+    """`right` that was heard as `write` is marked, and says what had been said."""
     page = opened.page
-    turn = next(row for row in written.material.turns if row["heard"] and "police" in row["heard"])
+    turn = next(row for row in written.material.turns if row["heard"] and "write" in row["heard"])
     page.goto(f"{written.index.as_uri()}#/call/{turn['call_id']}")
     page.wait_for_selector("#transcript mark.changed")
     marks = page.eval_on_selector_all(
         "#transcript mark.changed", "all => all.map(m => [m.textContent, m.title])"
     )
-    assert any("police" in text and "please" in title for text, title in marks)
+    assert any("write" in text and "right" in title for text, title in marks)
 
 
 def test_calls_without_sound_or_without_a_file_say_so(opened: Opened, written: Written) -> None:
