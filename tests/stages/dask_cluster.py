@@ -14,8 +14,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-SCHEDULER = ("-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-WORKER = ("-m", "distributed.cli.dask_worker", "--host", "127.0.0.1", "--no-dashboard")
+SCHEDULER = (
+    "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+    "--idle-timeout", "600 s",  # should a test be killed that would end it
+)  # fmt: skip
+WORKER = (
+    "-m", "distributed.cli.dask_worker", "--host", "127.0.0.1", "--no-dashboard", "--death-timeout", "60 s",
+)  # fmt: skip
 START_S = 120.0  # of processes that import much, on a machine that runs other tests
 
 

@@ -9,16 +9,15 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from inquesto_dag.files import TEMPORARY
-from tests.stages.short_calls import MEMO, ROOT
+from tests.stages.short_calls import MEMO, command, environment
 
 END_S = 600.0
+DELAY_S = 0.5  # a call whose sentences are in the memo takes about as long
 Entry = tuple[int, int]  # inode and mtime in ns: another writer's entry has another inode
 
 
@@ -39,14 +38,12 @@ class KillLog:
         return self.trees + self.parents
 
 
-def kill_until(
-    project: Path, agent: str, kills: int, *, seed: int, workers: int, progress: int, delay_s: float
-) -> KillLog:
+def kill_until(project: Path, agent: str, kills: int, *, calls: int, seed: int, workers: int) -> KillLog:
     """Start `stage calls`, kill it at a random instant, and so on `kills` times; then let it end.
 
-    An instant is a number of calls that were finished since the start, 0 to `progress`, and up to `delay_s`
-    more; so some kills hit the start, and most hit calls in the middle. AssertionError when a run ends before
-    it could be killed: the population was too small.
+    An instant is a number of calls that were finished since the start, 0 to what spreads the kills over all
+    `calls`, and up to DELAY_S more; so some kills hit the start, and most hit calls in the middle.
+    AssertionError when a run ends before it could be killed: there are too few calls.
     """
     rng = random.Random(seed)
     log = KillLog()
@@ -56,7 +53,8 @@ def kill_until(
         before = len(known)
         process = start_stage(project, agent, workers)
         log.groups.append(process.pid)
-        goal, extra = rng.randint(0, progress), rng.uniform(0.0, delay_s)
+        budget = calls * (number + 1) // (kills + 1)
+        goal, extra = rng.randint(0, max(0, budget - before)), rng.uniform(0.0, DELAY_S)
         wait_for_calls(project, process, before + goal)
         time.sleep(extra)
         assert process.poll() is None, f"run {number} ended before its kill: give it more calls"
@@ -82,25 +80,15 @@ def kill_until(
 
 def start_stage(project: Path, agent: str, workers: int) -> subprocess.Popen[bytes]:
     """`inquesto-dag stage calls` in a process group of its own."""
-    command = (
-        sys.executable, "-m", "inquesto_dag", "stage", "calls", "--agent", agent, "--workers", str(workers),
-    )  # fmt: skip
     with (project / "stage.log").open("wb") as stream:
         return subprocess.Popen(
-            command, cwd=project, env=environment(project), stdout=stream, stderr=subprocess.STDOUT,
+            command("calls", agent, "--workers", str(workers)),
+            cwd=project,
+            env=environment(project),
+            stdout=stream,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
-        )  # fmt: skip
-
-
-def environment(project: Path) -> Mapping[str, str]:
-    """The variables of a command on the project: this code, the project's memo, a lock of its own."""
-    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        "INQUESTO_MEMO": str(project / MEMO),
-        "TMPDIR": str(project.parent),
-    }
+        )
 
 
 def wait_for_calls(project: Path, process: subprocess.Popen[bytes], count: int) -> None:

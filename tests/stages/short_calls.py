@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,3 +121,27 @@ def run_calls(project: Path, *, workers: int | None = None, cluster: str | None 
             del os.environ[MEMO_VARIABLE]
         else:
             os.environ[MEMO_VARIABLE] = before
+
+
+def command(stage: str, agent: str, *options: str) -> tuple[str, ...]:
+    """`inquesto-dag stage STAGE --agent AGENT OPTIONS` as a command of this interpreter."""
+    return (sys.executable, "-m", "inquesto_dag", "stage", stage, "--agent", agent, *options)
+
+
+def environment(project: Path) -> dict[str, str]:
+    """The variables of a command on a project: this code, the project's memo, a machine lock of its own."""
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        MEMO_VARIABLE: str(project / MEMO),
+        "TMPDIR": str(project.parent),
+    }
+
+
+def run_command(project: Path, arguments: tuple[str, ...]) -> None:
+    """Run a command on a project; AssertionError with what it said when it fails."""
+    done = subprocess.run(
+        arguments, cwd=project, env=environment(project), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"

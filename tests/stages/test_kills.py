@@ -21,7 +21,7 @@ def test_calls_killed_again_and_again_give_what_an_undisturbed_run_gives(
     """Recordings, traces and tables byte for byte; no call is placed twice, nothing half is ever seen."""
     project = copy_project(short_calls.project, tmp_path / "project", without=("call",))
     shutil.rmtree(project / "data" / "calls", ignore_errors=True)
-    log = kill_until(project, AGENT, KILLS, seed=3, workers=WORKERS, progress=1, delay_s=0.5)
+    log = kill_until(project, AGENT, KILLS, calls=CALLS, seed=3, workers=WORKERS)
     assert log.kills == KILLS
     assert log.trees and log.parents
     assert log.rewritten == []
