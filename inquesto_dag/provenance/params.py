@@ -56,7 +56,9 @@ def load_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        # libyaml's parser where it is built in: ten times as fast, and definitions read dvc.yaml 30 times.
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
     except FileNotFoundError as error:
         raise InputError(
             "does not exist", where=path, remedy="run the command in the project's folder, or pass --project"

@@ -46,6 +46,14 @@ def set_agents(project: Path, agents: list[str]) -> None:
             file.write_text(text.replace("id: embedded-700", f"id: {agent}"))
 
 
+def set_runs_at_once(project: Path, number: int) -> None:
+    """Let the run queue start this many runs at once; the project itself starts one."""
+    settings = project / "dagster.yaml"
+    text = settings.read_text()
+    assert "max_concurrent_runs: 1" in text
+    settings.write_text(text.replace("max_concurrent_runs: 1", f"max_concurrent_runs: {number}"))
+
+
 def lay_out_record(project: Path, agent: str, stages: set[str]) -> Material:
     """Write what these stages would leave for an agent: eight calls, one of each behaviour."""
     material = make_material(project, agent)

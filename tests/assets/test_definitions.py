@@ -119,8 +119,8 @@ def test_a_code_server_starts_without_heavy_packages() -> None:
     """Loading the definitions imports no engine, no DVC and no Great Expectations."""
     program = (
         "import sys, assets.definitions\n"
-        "heavy = {'torch', 'transformers', 'faster_whisper', 'kokoro', 'kokoro_onnx', 'onnxruntime', 'dvc',"
-        " 'great_expectations', 'statsmodels', 'scipy'}\n"
+        "heavy = {'torch', 'transformers', 'faster_whisper', 'kokoro', 'kokoro_onnx', 'onnxruntime',"
+        " 'dvc', 'pandas', 'great_expectations', 'statsmodels', 'scipy'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run(

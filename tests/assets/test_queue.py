@@ -18,7 +18,7 @@ from inquesto_dag.cli.ui import require_free
 from inquesto_dag.errors import InputError
 from inquesto_dag.provenance.dvc import read_lock
 from tests.assets.dagster_ui import open_ui, servers_of
-from tests.assets.projects import copy_project, lay_out_record, set_agents
+from tests.assets.projects import copy_project, lay_out_record, set_agents, set_runs_at_once
 
 AGENTS = ["one", "two", "three"]
 
@@ -31,10 +31,7 @@ def test_three_agents_at_once_leave_a_whole_lock_file_and_the_ui_ends_with_all_i
     set_agents(project, AGENTS)
     for agent in AGENTS:
         lay_out_record(project, agent, {"population", "calls", "annotations"})
-    settings = project / "dagster.yaml"
-    text = settings.read_text()
-    assert "max_concurrent_runs: 1" in text
-    settings.write_text(text.replace("max_concurrent_runs: 1", f"max_concurrent_runs: {len(AGENTS)}"))
+    set_runs_at_once(project, len(AGENTS))
     environment = {"DVC_SITE_CACHE_DIR": str(tmp_path / "site")}
     with open_ui(project, tmp_path / "ui.log", **environment) as ui:
         with urllib.request.urlopen(f"{ui.url}/data/agents/one.yaml") as answer:
