@@ -11,7 +11,7 @@ from inquesto_dag.agents.config import load_agent
 from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.load import load_protocol
-from inquesto_dag.provenance.digests import differences
+from inquesto_dag.provenance.digests import Listing, differences
 from inquesto_dag.provenance.dvc import checkout, repro
 from inquesto_dag.provenance.params import Params, Slice, load_params, set_population
 from inquesto_dag.provenance.profile import load_profile
@@ -53,21 +53,31 @@ def restore_outputs(project: Path) -> None:
     """Put back from DVC's cache what was edited or removed on disk and need not be computed again.
 
     Files that differ are removed first: DVC judges by size, time and inode, and would leave one alone whose
-    edit kept these. What the cache does not hold is computed by the `dvc repro` that follows.
+    edit kept these. What the cache does not hold whole is left to the `dvc repro` that follows, which
+    computes it again; a checkout would remove the rest of it.
     """
     state = ProjectState(project)
-    broken = [t for t in project_states(state) if t.kind in ("missing", "edited on disk")]
-    for target_state in broken:
-        typer.echo(f"restoring {target_state.target}: {'; '.join(target_state.reasons)}")
-        for out, locked in state.locked[target_state.target].outs.items():
-            before, now = state.digests.recall(locked), state.digests.listing(out)
-            if before is None or now is None:
-                continue
-            for name in differences(before, now):
-                (project / out / name).unlink(missing_ok=True)
+    restored = []
+    for found in project_states(state):
+        if found.kind not in ("missing", "edited on disk"):
+            continue
+        outs = state.locked[found.target].outs
+        whole = all(state.digests.in_cache(digest) for digest in outs.values())
+        what = "restoring" if whole else "to compute again"
+        typer.echo(f"{what}: {found.target}: {'; '.join(found.reasons)}")
+        for out, digest in outs.items():
+            _remove_other_files(state, project / out, digest, state.digests.listing(out))
+        restored += [found.target] if whole else []
     state.digests.save()
-    if broken:
-        checkout(project, [target_state.target for target_state in broken])
+    if restored:
+        checkout(project, restored)
+
+
+def _remove_other_files(state: ProjectState, out: Path, digest: str, now: Listing | None) -> None:
+    before = state.digests.recall(digest)
+    if now is not None and before is not None:
+        for name in differences(before, now):
+            (out / name).unlink(missing_ok=True)
 
 
 def require_current(project: Path, targets: Sequence[str]) -> None:

@@ -69,7 +69,7 @@ def repair_line(state: ProjectState, targets: Sequence[TargetState]) -> str | No
 
 
 def _in_cache(state: ProjectState, name: str) -> bool:
-    return all(state.digests.recall(digest) is not None for digest in state.locked[name].outs.values())
+    return all(state.digests.in_cache(digest) for digest in state.locked[name].outs.values())
 
 
 def _has_remote(project: Path) -> bool:

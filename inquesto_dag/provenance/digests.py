@@ -75,11 +75,7 @@ class Digests:
 
     def recall(self, digest: str) -> dict[str, str] | None:
         """The listing behind a folder's digest: DVC's cache has those of outputs."""
-        stem = digest.removesuffix(DIR)
-        for path in (
-            self._listing_path(digest),
-            self.cache_folder / "files" / "md5" / stem[:2] / f"{stem[2:]}{DIR}",
-        ):
+        for path in (self._listing_path(digest), self._cached(digest)):
             try:
                 data = path.read_bytes()
                 found = {str(entry["relpath"]): str(entry["md5"]) for entry in json.loads(data)}
@@ -88,6 +84,13 @@ class Digests:
             if listing_digest(found) == digest:
                 return found
         return None
+
+    def in_cache(self, digest: str) -> bool:
+        """Whether DVC's cache has an output of this digest, every file of it."""
+        if not digest.endswith(DIR):
+            return self._cached(digest).is_file()
+        listing = self.recall(digest) if self._cached(digest).is_file() else None
+        return listing is not None and all(self._cached(file).is_file() for file in listing.values())
 
     def save(self) -> None:
         """Keep what was learnt; other processes' digests stay, those of files that are gone do not."""
@@ -118,6 +121,9 @@ class Digests:
     @property
     def _keep_path(self) -> Path:
         return self.project / KEEP / "digests.json"
+
+    def _cached(self, digest: str) -> Path:
+        return self.cache_folder / "files" / "md5" / digest[:2] / digest[2:]
 
     def _listing_path(self, digest: str) -> Path:
         return self.project / KEEP / "listings" / f"{digest}.json"

@@ -99,6 +99,7 @@ class Row:
     follows: set[str]
     ran: set[str]
     placed: int
+    reused: int  # calls that the stages took from the memo
     recordings: list[str]  # ids of the calls that came out otherwise
     utterances: int
     restored: bool
@@ -139,7 +140,9 @@ def see(project: SmallProject, edit: Edit, earlier: dict[str, bytes], instance: 
     before, called = times(project), placed_calls(project)
     project.dvc("repro", "--quiet")
     ran = changed_times(project, before)
-    placed, new = placed_calls(project) - called, changed(project, earlier)
+    placed, reused = call_counts(project, ran)
+    assert placed_calls(project) - called == placed
+    new = changed(project, earlier)
     recordings = [name.split("/")[3] for name in new if name.startswith("calls/") and "/recordings/" in name]
     utterances = len([name for name in new if name.startswith("caller_audio/audio")])
     reconcile(project.folder, instance)
@@ -150,7 +153,8 @@ def see(project: SmallProject, edit: Edit, earlier: dict[str, bytes], instance: 
     return Row(
         edit, by_dvc,
         {state.target for state in states if state.kind == "stale"}, by_dagster,
-        {state.target for state in states if state.kind == "follows"}, ran, placed, recordings, utterances,
+        {state.target for state in states if state.kind == "follows"},
+        ran, placed, reused, recordings, utterances,
         project.outputs() == earlier, changed_times(project, before),
     )  # fmt: skip
 
@@ -162,6 +166,12 @@ def times(project: SmallProject) -> dict[str, int]:
 
 def changed_times(project: SmallProject, before: dict[str, int]) -> set[str]:
     return {name for name, time in times(project).items() if before.get(name) != time}
+
+
+def call_counts(project: SmallProject, ran: set[str]) -> tuple[int, int]:
+    """Calls placed anew and calls taken from the memo, as the reports of the stages that ran say."""
+    counts = [project.report(name)["counts"] for name in ran if name.startswith("calls@")]
+    return sum(c.get("call_computed", 0) for c in counts), sum(c.get("call_reused", 0) for c in counts)
 
 
 def placed_calls(project: SmallProject) -> int:
@@ -186,6 +196,7 @@ def table(rows: dict[str, Row]) -> str:
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     cells = [f"{row.placed} of {CALLS * len(AGENTS)}" for row in rows.values()]
     lines.append("| calls placed anew | " + " | ".join(cells) + " |")
+    lines.append("| calls from the memo | " + " | ".join(str(r.reused) for r in rows.values()) + " |")
     lines.append("| utterances spoken anew | " + " | ".join(str(r.utterances) for r in rows.values()) + " |")
     cells = ["byte for byte" if row.restored else "differs" for row in rows.values()]
     lines.append("| taken back | " + " | ".join(cells) + " |")
@@ -209,6 +220,7 @@ def test_exactly_what_depends_on_it_runs(rows: dict[str, Row], edit: Edit) -> No
     assert row.ran == edit.runs
     assert row.ran <= row.by_status | row.follows
     assert row.placed == edit.placed
+    assert row.placed + row.reused == CALLS * len([name for name in row.ran if name.startswith("calls@")])
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
@@ -230,5 +242,6 @@ def test_the_table_is_written(rows: dict[str, Row], project: SmallProject) -> No
     """One column an edit, one line a target, then what was counted."""
     text = (project.folder / ".reports" / "edits.md").read_text(encoding="utf-8")
     lines = text.splitlines()
-    assert len(lines) == 2 + len(ProjectState(project.folder).stages) + 3
+    assert len(lines) == 2 + len(ProjectState(project.folder).stages) + 4
     assert "| calls placed anew | 4 of 8 | 0 of 8 | 0 of 8 | 2 of 8 | 0 of 8 |" in lines
+    assert "| calls from the memo | 0 | 0 | 0 | 6 | 8 |" in lines
