@@ -14,6 +14,7 @@ from inquesto_dag.provenance.digests import Digests, file_md5
 from inquesto_dag.provenance.dvc import LockedStage, read_lock, resolve_stages
 from inquesto_dag.provenance.inputs import inside, params_on_disk
 from inquesto_dag.provenance.lineage import git_holds, package_versions
+from inquesto_dag.provenance.release import read_release
 from inquesto_dag.speech.engines import EngineSpec
 from inquesto_dag.speech.fetch import models_folder, verify
 from inquesto_dag.stages.chain import STAGES, target
@@ -31,6 +32,7 @@ def digest_links(project: Path, path: Path, record: Mapping[str, Any]) -> Iterat
     agent = str(record["agent"]["id"])
     yield record_file(path, agent, locked, digests)
     yield protocol_files(project, record)
+    yield release(project, record)
     yield agent_settings(project, record)
     yield lineage_is_whole(record)
     for name, entry in sorted(record["lineage"]["stages"].items(), key=lambda item: _place(item[0])):
@@ -76,6 +78,20 @@ def protocol_files(project: Path, record: Mapping[str, Any]) -> Link:
     if found != record["protocol"]["sha256"]:
         return Link(name, "changed", f"files of {version} are not those that were scored with")
     return Link(name, "ok", f"{version}, sha256 {found[:16]}")
+
+
+def release(project: Path, record: Mapping[str, Any]) -> Link:
+    """That the record was scored with the version as it was released (PROTOCOL N4)."""
+    name, version = "protocol: release", str(record["protocol"]["version"])
+    try:
+        released = read_release(project, version)
+    except InquestoError as error:
+        return Link(name, "changed", str(error).splitlines()[0])
+    if released is None:
+        return Link(name, "note", f"{version} is not released: its files may still change")
+    if released.sha256 != record["protocol"]["sha256"]:
+        return Link(name, "changed", f"scored with other files than those of the release of {version}")
+    return Link(name, "ok", f"{version} as released")
 
 
 def agent_settings(project: Path, record: Mapping[str, Any]) -> Link:
