@@ -41,6 +41,7 @@ def serve(project: Path, port: int) -> int:
             env={
                 **os.environ,
                 "DAGSTER_HOME": str(home),
+                "INQUESTO_PROJECT": str(project),  # assets/definitions.py
                 "PYTHONPATH": os.pathsep.join([str(project), *filter(None, [os.environ.get("PYTHONPATH")])]),
                 "GX_ANALYTICS_ENABLED": "false",
                 "DVC_NO_ANALYTICS": "1",
