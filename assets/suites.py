@@ -159,7 +159,10 @@ def _seen(result: Any) -> str:
         parts.append(str(_short(found["observed_value"])))
     if found.get("unexpected_count"):
         examples = ", ".join(str(value) for value in found.get("partial_unexpected_list", [])[:3])
-        parts.append(f"{found['unexpected_count']} of {found['element_count']} rows are not: {examples}")
+        # An expectation about the distinct values counts those, and not the rows.
+        count = found.get("element_count")
+        of = f" of {count} rows are not" if count is not None else " are not expected"
+        parts.append(f"{found['unexpected_count']}{of}: {examples}")
     elif "unexpected_count" in found and "element_count" in found:
         parts.append(f"{found['element_count']} rows")
     if not parts:

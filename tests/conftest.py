@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from inquesto_dag.clauses.bindings import count, find_bindings, hold
 from inquesto_dag.clauses.load import load_clauses
@@ -20,19 +23,25 @@ sys.path.insert(0, str(ROOT))
 def finished(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[SmallProject]:
-    """The project, scored once. What the engines said and heard is taken from earlier sessions, and kept.
+    """The project, scored once for all workers of a session.
 
-    Calls, annotations and verdicts are not taken over: the tests count how many are computed.
+    What the engines said and heard is taken from earlier sessions, and kept; calls, annotations and verdicts
+    are not taken over, as tests count how many are computed.
     """
-    folder = tmp_path_factory.mktemp("small")
-    memo = tmp_path_factory.mktemp("memo")
-    link_memo(default_memo(ROOT).root, memo)
+    workers = os.environ.get("PYTEST_XDIST_WORKER") is not None
+    base = tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()
+    memo, done = base / "small-memo", base / "small-done"
     cache = getattr(request.config, "cache", None)
     kept = Path(cache.mkdir("inquesto-memo")) if cache is not None else None
-    if kept is not None:
-        link_memo(kept, memo)
-    project = copy_inputs(folder, memo)
-    project.cli("score")
+    with FileLock(base / "small.lock"):
+        if not done.exists():
+            folder = Path(tempfile.mkdtemp(dir=base, prefix="small"))
+            link_memo(default_memo(ROOT).root, memo)
+            if kept is not None:
+                link_memo(kept, memo)
+            copy_inputs(folder, memo).cli("score")
+            done.write_text(str(folder))
+    project = SmallProject(Path(done.read_text()), memo)
     yield project
     if kept is not None:
         link_memo(memo, kept)

@@ -26,7 +26,8 @@ RECORD = Path("data/record") / AGENT / "record.json"
 def outcomes(project: SmallProject, *options: str, code: int | None = None) -> dict[str, tuple[str, str]]:
     """Outcome and detail by link, as `audit --json` says."""
     printed = project.cli("audit", str(RECORD), "--json", *options, code=code)
-    found = json.loads(printed[printed.index("{") :])
+    # Progress of --deep follows, from the other stream.
+    found, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
     assert found["holds"] == all(
         link["outcome"] not in ("changed", "missing", "dirty") for link in found["links"]
     )
@@ -63,6 +64,26 @@ def copy(finished: SmallProject, tmp_path: Path) -> Iterator[SmallProject]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="module")
+def eventful(finished: SmallProject, tmp_path_factory: pytest.TempPathFactory) -> SmallProject:
+    """The project with a median latency that counts as slow from 0.2 s, so that every call has an event."""
+    folder = tmp_path_factory.mktemp("eventful") / "p"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    project = SmallProject(folder, finished.memo)
+    project.edit("data/protocols/v0.1/events.yaml", "threshold: 1.5", "threshold: 0.2")
+    project.cli("score")
+    return project
+
+
+@pytest.fixture
+def with_events(eventful: SmallProject, tmp_path: Path) -> Iterator[SmallProject]:
+    """A copy of the eventful project of this test's own."""
+    folder = tmp_path / "p"
+    shutil.copytree(eventful.folder, folder, symlinks=True)
+    yield SmallProject(folder, eventful.memo)
+    shutil.rmtree(folder)
+
+
 def test_an_honest_record_holds_at_every_depth(copy: SmallProject) -> None:
     """Every link is `ok`, also where recordings are annotated and calls are placed again."""
     found = outcomes(copy, "--deep", "--sample", "1", code=0)
@@ -82,11 +103,12 @@ def test_a_score_that_was_edited(copy: SmallProject) -> None:
     assert "score.score" in found["record: numbers"][1]
 
 
-def test_an_event_removed_and_the_score_made_to_match(copy: SmallProject) -> None:
+def test_an_event_removed_and_the_score_made_to_match(with_events: SmallProject) -> None:
     """Bytes, and the detectors, which find it again."""
+    copy = with_events
     path = copy.folder / "data" / "events" / AGENT / "events.parquet"
     events = read_table(path)
-    assert len(events), "the small project must have an event to remove"
+    assert len(events)
     gone = events.iloc[0]
     write_table(path, events.iloc[1:].reset_index(drop=True))
     relock(copy, f"events@{AGENT}", f"data/events/{AGENT}")
@@ -127,13 +149,14 @@ def test_a_recording_replaced_by_another_of_the_same_length(copy: SmallProject) 
     ("path", "old", "new"),
     [
         ("data/protocols/v0.1/scenarios/cancel_sub.yaml", "no longer use my plan", "have no use for my plan"),
-        ("data/protocols/v0.1/events.yaml", "severity: S3", "severity: S2"),
+        ("data/protocols/v0.1/events.yaml", "severity: S2", "severity: S1"),
         ("data/protocols/v0.1/scoring.yaml", "fail_severity: S3", "fail_severity: S4"),
     ],
     ids=["scenario reworded", "severity lowered", "threshold of severity lowered"],
 )  # fmt: skip
-def test_a_protocol_file_that_was_edited(copy: SmallProject, path: str, old: str, new: str) -> None:
+def test_a_protocol_file_that_was_edited(with_events: SmallProject, path: str, old: str, new: str) -> None:
     """The version's digest is another, and a stage that reads the file says so."""
+    copy = with_events
     copy.edit(path, old, new)
     found = outcomes(copy, code=1)
     assert found["protocol: files"][0] == "changed"
@@ -176,7 +199,7 @@ def test_a_parameter_edited_after_the_run(copy: SmallProject) -> None:
 
 def test_a_lock_edited_to_match_a_forged_output(copy: SmallProject) -> None:
     """The record's lineage still names what the output was."""
-    edit_table(copy, "annotations", "heard", lambda heard: heard.assign(deletions=0))
+    edit_table(copy, "annotations", "heard", lambda heard: heard.assign(insertions=heard["insertions"] + 1))
     relock(copy, f"annotations@{AGENT}", f"data/annotations/{AGENT}")
     found = outcomes(copy, code=1)
     assert found["annotations: output"][0] == "changed"
@@ -222,8 +245,9 @@ def test_a_record_from_a_dirty_tree_is_told(copy: SmallProject) -> None:
     assert outcome == "dirty" and "dirty tree" in detail
 
 
-def test_explain_walks_a_failed_call_back_to_its_sound(copy: SmallProject, tmp_path: Path) -> None:
+def test_explain_walks_a_failed_call_back_to_its_sound(with_events: SmallProject, tmp_path: Path) -> None:
     """Result, event, clip, words, tools, line, utterance and scenario, each with its digest."""
+    copy = with_events
     events = read_table(copy.folder / "data" / "events" / AGENT / "events.parquet")
     timed = events[events["time_s"].notna()].iloc[0]
     printed = copy.cli("explain", str(RECORD), str(timed["call_id"]), "--clips", str(tmp_path / "clips"))

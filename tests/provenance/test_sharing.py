@@ -1,4 +1,4 @@
-"""A finished project shared through a DVC remote: a second clone has everything current and computes nothing."""
+"""A finished project shared through a DVC remote: a second clone has all current and computes nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def on_s3() -> Iterator[Remote]:
         host, port = server.get_host_and_port()
         endpoint = f"http://{host}:{port}"
         keys = {"aws_access_key_id": "someone", "aws_secret_access_key": "something"}
-        boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys).create_bucket(Bucket="calls")
+        client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys)
+        client.create_bucket(Bucket="calls")
         variables = tuple((name.upper(), value) for name, value in keys.items())
         yield Remote("s3://calls/inquesto", (("endpointurl", endpoint),), variables)
     finally:
