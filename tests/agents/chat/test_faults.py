@@ -107,7 +107,9 @@ FAST = {"read_s": 0.4, "completion_s": 0.8}
     [(play, problem) for _, play, problem in BEFORE]
     + [(_sends(text, step), problem) for _, step, problem in MID_STREAM for text in ("", BEGINS)],
 )
-def test_what_may_pass_is_tried_again_while_nothing_was_spoken(dial: Dial, play: Play, problem: str) -> None:
+def test_D14_what_may_pass_is_tried_again_while_nothing_was_spoken(
+    dial: Dial, play: Play, problem: str
+) -> None:
     """Twice it fails, the third attempt counts, each word is said once, and the failures are reported."""
     with serving(play, play, YES) as server:
         line = dial(server, transport=FAST)
@@ -123,7 +125,7 @@ def test_what_may_pass_is_tried_again_while_nothing_was_spoken(dial: Dial, play:
     [(play, problem) for _, play, problem in BEFORE]
     + [(_sends(BEGINS, step), problem) for _, step, problem in MID_STREAM],
 )
-def test_what_does_not_pass_is_an_infrastructure_error(dial: Dial, play: Play, problem: str) -> None:
+def test_D14_what_does_not_pass_is_an_infrastructure_error(dial: Dial, play: Play, problem: str) -> None:
     """With the endpoint's address, what to do, and how often it was tried."""
     with serving(play) as server:
         line = dial(server, transport={**FAST, "attempts": 2})
