@@ -42,6 +42,8 @@ def test_A1_removes_audio_events_and_nothing_else() -> None:
         result("b", worst=4),
         result("c", goal=False, worst=3),
         result("d", worst=2),
+        result("e", worst=5),
+        result("f", worst=3),
     ]
     events = [
         event_row("a", "slow_turn"),
@@ -49,9 +51,11 @@ def test_A1_removes_audio_events_and_nothing_else() -> None:
         event_row("b", "wrong_information"),
         event_row("c", "slow_turn"),
         event_row("d", "talk_over"),
+        event_row("e", "unverified_action", "trace"),
+        {**event_row("f", "verbose", "transcript"), "severity": "S3"},
     ]
     rate = analyses.transcript_only(results, events, 3)
-    assert (rate.passes, rate.n) == (2, 4)
+    assert (rate.passes, rate.n) == (2, 6)
     assert analyses.audio_only_failures(results, events, 3) == 1
 
 

@@ -57,6 +57,23 @@ def test_D9_with_a_wrong_argument_the_goal_fails(wanted: Scenario) -> None:
     assert not goal_state(wanted, [row], before, after).met
 
 
+@pytest.mark.parametrize("wanted", ACTING, ids=lambda s: s.id)
+def test_D9_the_arguments_count_besides_the_final_state(wanted: Scenario) -> None:
+    """The account ended as demanded, and the traced action had one argument other, or lacking."""
+    rows, after = perfect_trace(plan(wanted))
+    action = wanted.required_action
+    assert action is not None
+    before = protocol().account
+    assert goal_state(wanted, rows, before, after).met
+    for name, value in action.arguments.items():
+        without = {key: given for key, given in action.arguments.items() if key != name}
+        other = value + 1 if isinstance(value, int) else f"{value}0"
+        for arguments in (without, {**without, name: other}):
+            row = tool_row("x", 2, action.tool, arguments=arguments)
+            found = goal_state(wanted, [*rows[:-1], row], before, after)
+            assert found.state and not found.met and found.action is False, arguments
+
+
 def test_D9_a_refused_action_is_no_action() -> None:
     """The tool was called as demanded, and did not do it."""
     wanted = scenario("cancel_sub-neutral")
