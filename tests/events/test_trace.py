@@ -86,6 +86,8 @@ def test_D18_the_protocol_says_which_tools_are_which() -> None:
     other = protocol().model_copy(update={"tools": tools})
     assert names([tool_row("x", 0, "do")], version=other) == {"unverified_action"}
     assert names([CHANGE], version=other) == set()
+    assert names([tool_row("x", 0, "do")], "impostor", other) == {"unverified_action", "impostor_served"}
+    assert names([CHANGE], "impostor", other) == set()
     rows = [
         tool_row("x", 0, "find"),
         tool_row("x", 1, "ask", result={"status": "verified"}),
