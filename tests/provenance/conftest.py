@@ -10,7 +10,7 @@ import pytest
 
 from inquesto_dag.provenance import code, versions
 from inquesto_dag.provenance.code import PACKAGE, ROOT
-from tests.provenance.small_project import SmallProject
+from tests.provenance.small_project import EVERY_KIND, SmallProject, link_memo
 
 
 def copy_package(folder: Path) -> Path:
@@ -47,8 +47,14 @@ def edited(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def project(finished: SmallProject, tmp_path_factory: pytest.TempPathFactory) -> SmallProject:
-    """A copy of the finished project for a module's tests to work on, one after the other."""
-    folder = tmp_path_factory.mktemp("copy") / "small"
-    shutil.copytree(finished.folder, folder, symlinks=True)
-    return SmallProject(folder, finished.memo)
+def project(finished: SmallProject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallProject]:
+    """A copy of the finished project for a module's tests to work on, one after the other.
+
+    Its memo is its own, so that calls can be counted while other workers place theirs; what engines say and
+    hear in it is given back.
+    """
+    base = tmp_path_factory.mktemp("copy")
+    shutil.copytree(finished.folder, base / "small", symlinks=True)
+    link_memo(finished.memo, base / "memo", EVERY_KIND)
+    yield SmallProject(base / "small", base / "memo")
+    link_memo(base / "memo", finished.memo)

@@ -12,11 +12,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inquesto_dag.files import TEMPORARY, read_json
+from inquesto_dag.files import TEMPORARY, read_json, write_bytes
 from inquesto_dag.provenance.dvc import dvc_environment
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,7 @@ COPIED = (
     "dagster.yaml",
 )  # fmt: skip
 ENGINE_KINDS = ("synthesis", "recognition", "embedding")
+EVERY_KIND = (*ENGINE_KINDS, "call", "annotation", "verdict")
 PER_AGENT = ("calls", "annotations", "events", "verdicts", "record")
 
 
@@ -114,9 +116,9 @@ def copy_inputs(folder: Path, memo: Path) -> SmallProject:
     return project
 
 
-def link_memo(source: Path, target: Path) -> None:
+def link_memo(source: Path, target: Path, kinds: Sequence[str] = ENGINE_KINDS) -> None:
     """Take over what engines have said, heard and embedded, by hard link where the file system can."""
-    for kind in ENGINE_KINDS:
+    for kind in kinds:
         for path in (source / kind).glob("??/*"):
             place = target / path.relative_to(source)
             if place.exists() or path.name.startswith(TEMPORARY):
@@ -124,5 +126,7 @@ def link_memo(source: Path, target: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             try:
                 os.link(path, place)
+            except FileExistsError:
+                continue  # another worker was first
             except OSError:
-                shutil.copyfile(path, place)
+                write_bytes(place, path.read_bytes())
