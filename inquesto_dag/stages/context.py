@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inquesto_dag.errors import InfrastructureError, InputError
-from inquesto_dag.files import TEMPORARY, read_table, write_table
+from inquesto_dag.files import TEMPORARY, read_table, sweep_temporaries, write_table
 from inquesto_dag.provenance.memo import Memo
 from inquesto_dag.provenance.params import Params
 from inquesto_dag.provenance.profile import Profile, load_profile
@@ -78,6 +78,7 @@ class StageContext:
         try:
             fresh.mkdir()
             yield fresh
+            sweep_temporaries(fresh)  # of workers that died while they wrote into it; others did their items
             self.guard()
             _replace_folder(fresh, target)
         except OSError as error:

@@ -62,6 +62,16 @@ def test_an_error_leaves_the_old_output(tmp_path: Path) -> None:
     assert sorted(path.name for path in ctx.target.iterdir()) == ["old"]
 
 
+def test_what_a_dead_worker_left_in_an_output_does_not_become_part_of_it(tmp_path: Path) -> None:
+    """Killed while it wrote; another worker has written the file."""
+    ctx = make_context(tmp_path)
+    with ctx.output() as folder:
+        (folder / "call").mkdir()
+        (folder / "call" / "line.flac").write_text("whole")
+        (folder / "call" / ".tmp-7504-d8520d0a-line.flac").write_text("wh")
+    assert [path.name for path in ctx.target.rglob("*") if path.is_file()] == ["line.flac"]
+
+
 def test_a_full_disk_is_said_as_such(tmp_path: Path) -> None:
     """ENOSPC in the middle of an output: an infrastructure error with a remedy, nothing left."""
     ctx = make_context(tmp_path)
