@@ -131,7 +131,7 @@ def test_D17_transport_of_a_language_model_decides_nothing(monkeypatch: pytest.M
     assert {fingerprint(_changed(config, brain=brain)) for brain in same} == {fingerprint(base)}
     before = fingerprint(base)
     for name, value in (
-        ("inquesto_dag.agents.chat.session.CHAT_VERSION", 10_000),
+        ("inquesto_dag.agents.chat.session.function_version", lambda function: f"other {function}"),
         ("inquesto_dag.agents.chat.prompt._PROGRAM", "You are another agent."),
         ("inquesto_dag.agents.config.BILLING", Program(account_digits=5)),
     ):
