@@ -176,7 +176,6 @@ class CascadeAgent:
                 brain_s, synthesis_s = ready - self._reply.began_s, synthesis
             placements.append(self._place(audio, to_samples(ready + synthesis)))
             sentences.append(sentence)
-        self.tool_turns += [number] * (len(self.tools.rows) - len(self.tool_turns))
         if sentences:
             self.utterances.append(
                 Utterance(
@@ -196,9 +195,12 @@ class CascadeAgent:
             self._hang_up = max(noticed, self._busy_until)
 
     def _sentences(self, heard: Listened) -> Iterator[str]:
-        for sentence in self.session.reply(Heard(heard.text, heard.confidence), self.tools):
-            if sentence.strip():
-                yield sentence.strip()
+        try:
+            for sentence in self.session.reply(Heard(heard.text, heard.confidence), self.tools):
+                if sentence.strip():
+                    yield sentence.strip()
+        finally:  # also when infrastructure breaks the call off: what was done before stays in the trace
+            self.tool_turns += [self._reply.number] * (len(self.tools.rows) - len(self.tool_turns))
 
     def _now(self) -> Seconds:
         """The brain's virtual time, without the declared time of its tool calls (the toolbox adds it)."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from inquesto_dag.agents.config import load_agent
+from inquesto_dag.cli.broken import place_broken_again, tell_broken
 from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.load import load_protocol
@@ -40,12 +41,14 @@ def score_agents(project: Path, agents: Sequence[str], population: Slice | None)
     everyone = set(chosen) == set(params.agents)
     targets = ["leaderboard"] if everyone else [target("record", agent) for agent in chosen]
     restore_outputs(project)
+    code = place_broken_again(project, chosen)
     # Asked first, since DVC takes several times as long to find that nothing changed.
-    if not_current(project, targets):
-        if repro(project, targets) != 0:
-            typer.echo("error: a stage failed; its message stands above, what was finished is kept", err=True)
-            return 1
-        require_current(project, targets)
+    if code == 0 and not_current(project, targets):
+        code = repro(project, targets)
+    if code != 0:
+        typer.echo("error: a stage failed; its message stands above, what was finished is kept", err=True)
+        return 1
+    require_current(project, targets)
     print_scores(project, chosen, leaderboard=everyone)
     return 0
 
@@ -135,6 +138,8 @@ def print_scores(project: Path, agents: Sequence[str], *, leaderboard: bool) -> 
         typer.echo(f"\n{agent}")
         typer.echo(f"  {citation(record)}")
         typer.echo(f"  {views_line(record)}")
+        if broken := tell_broken(project, agent):
+            typer.echo(f"  {broken}")
         typer.echo(f"  record {_shown(folder / 'record.json')}")
         typer.echo(f"  page   {_shown(folder / 'page' / 'index.html')}")
     if leaderboard:

@@ -33,7 +33,8 @@ RECORD = Path(__file__).with_suffix(".json")
 SHORT = 16  # hex digits of a digest that make a version
 
 # Roots by function. The kinds of memo entry come first, then what stands behind an interface in them: the
-# engines and the judge, whose version is part of their identity, and the policy, part of an agent's.
+# engines and the judge, whose version is part of their identity, and an agent's program, part of the agent's:
+# the policy, or what is around a language model.
 FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "synthesis": ("speech.engines:MemoisedSpeech",),
     "recognition": ("speech.engines:MemoisedRecogniser",),
@@ -49,11 +50,13 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "wespeaker": ("speech.wespeaker:WeSpeaker",),
     "rules": ("judging.rules:RuleJudge",),
     "policy": ("agents.scripted.policy:ScriptedBrain",),
+    "chat": ("agents.chat.session:ChatBrain",),
 }
 KINDS = ("synthesis", "recognition", "embedding", "call", "annotation", "verdict")
 
 # What is reached and decides no result: words of errors, transport of results, what only forms keys.
 DECIDE_NOTHING = (
+    "agents.chat.endpoint:*", "agents.chat.faults:*",  # how a model is reached, and what failed
     "errors:*", "provenance.memo:*", "provenance.versions:*", "provenance.definitions:*", "provenance.code:*",
     "speech.engines:Engines", "speech.engines:EngineSpec", "speech.engines:make_engine",
     "speech.loaded:digest_of", "speech.loaded:versions_of", "files:read_json", "files:sha256_file",

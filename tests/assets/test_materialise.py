@@ -18,7 +18,7 @@ from tests.assets.projects import copy_project, set_agents
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone of the project without outputs, in a git repository of its own."""
-    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / ".dvc" / "site"))
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / ".dvc" / "tmp" / "site"))
     return copy_project(tmp_path)
 
 

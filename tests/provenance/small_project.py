@@ -48,7 +48,7 @@ class SmallProject:
             **os.environ,
             **dvc_environment(),
             "PYTHONPATH": str(self.folder),
-            "DVC_SITE_CACHE_DIR": str(self.folder / ".dvc" / "site"),
+            "DVC_SITE_CACHE_DIR": str(self.folder / ".dvc" / "tmp" / "site"),
             "INQUESTO_MEMO": str(self.memo),
         }
 

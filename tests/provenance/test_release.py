@@ -137,7 +137,7 @@ def test_N4_dvc_repro_refuses_it_too(frozen: Path, monkeypatch: pytest.MonkeyPat
     for name in (".dvc/config", ".dvcignore", ".gitignore"):
         shutil.copy(ROOT / name, frozen / name)
     subprocess.run(["git", "init", "--quiet", "."], cwd=frozen, check=True)
-    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(frozen / ".dvc" / "site"))
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(frozen / ".dvc" / "tmp" / "site"))
     monkeypatch.delenv("PYTHONPATH", raising=False)
     reword(frozen)
     done = subprocess.run(

@@ -3,7 +3,3 @@
 `session` holds the dialogue; `stream` and `endpoint` the wire; `faults` says what is whose failure; `spoken`,
 `sentences` and `toolcalls` tell what a model writes for the ear from what it writes for the machine.
 """
-
-# Raised when an answer can change; tests/agents/chat/test_version.py fails when the code changed and this did
-# not.
-CHAT_VERSION = 1

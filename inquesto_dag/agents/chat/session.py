@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inquesto_dag.agents.brain import Heard
-from inquesto_dag.agents.chat import CHAT_VERSION
 from inquesto_dag.agents.chat.asking import Answer, Asker, Stopwatch
 from inquesto_dag.agents.chat.endpoint import Endpoint
 from inquesto_dag.agents.chat.history import CHARACTERS_A_TOKEN, History, Message
@@ -25,6 +24,7 @@ from inquesto_dag.agents.chat.toolcalls import CallParser, Malformed
 from inquesto_dag.agents.program import Program
 from inquesto_dag.agents.tools import ToolBox, ToolResult, tool_specs
 from inquesto_dag.files import canonical_json, sha256_bytes
+from inquesto_dag.provenance.versions import function_version
 from inquesto_dag.units import Seconds
 
 EMPTY_ATTEMPTS = 2  # completions in a row that hold neither words nor calls, before the agent stays silent
@@ -64,7 +64,7 @@ def identity_of(settings: ChatSettings, program: Program, greeting: str | None) 
     return {
         "kind": "openai",
         "settings": settings.model_dump(mode="json"),
-        "version": CHAT_VERSION,
+        "version": function_version("chat"),
         "told_sha256": sha256_bytes(canonical_json(told)),
     }
 

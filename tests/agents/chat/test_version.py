@@ -1,37 +1,25 @@
-"""The code behind CHAT_VERSION, and the ways to an endpoint that a user's environment opens."""
+"""The code behind a model's version, and the ways to an endpoint that a user's environment opens."""
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-
 import pytest
 
-from inquesto_dag.agents import chat
 from inquesto_dag.agents.brain import make_brain
 from inquesto_dag.agents.chat.session import ChatBrain
 from inquesto_dag.agents.config import AgentConfig, load_agent
 from inquesto_dag.errors import InputError
+from inquesto_dag.provenance.code import path_of
+from inquesto_dag.provenance.versions import code_of
 from tests.agents.conftest import AGENTS
 
-# SHA-256 of the code that decides what a model is shown and what is made of its words, at each version: the
-# memo
-# would otherwise give back calls of another program (PROTOCOL D17). How an endpoint is reached decides
-# nothing.
-CODE = {1: "1adf56238547e713368744bda7503635c29c6c0c7797ceeae7197ff8156966f5"}
-TRANSPORT = ("__init__.py", "check.py", "endpoint.py", "faults.py")
 
-
-def test_D17_chat_version_was_raised_with_the_code() -> None:
-    """The code behind the version is the code that was declared for it."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(chat.__file__).parent.glob("*.py")):
-        if path.name not in TRANSPORT:
-            digest.update(path.read_bytes())
-    assert CODE.get(chat.CHAT_VERSION) == digest.hexdigest(), (
-        "the chat brain's code changed: raise CHAT_VERSION when an answer can differ, "
-        "and note the digest for that version here"
-    )
+def test_D17_the_code_around_a_model_is_in_its_version() -> None:
+    """What it is shown and what is made of its words; how an endpoint is reached decides nothing."""
+    modules = {module for module, _ in code_of("chat").definitions}
+    folder = path_of("inquesto_dag.agents.chat.session").parent
+    names = {path.stem for path in folder.glob("*.py")} - {"__init__", "check", "endpoint", "faults"}
+    assert {f"inquesto_dag.agents.chat.{name}" for name in names} <= modules
+    assert not {f"inquesto_dag.agents.chat.{name}" for name in ("check", "endpoint", "faults")} & modules
 
 
 def _config(**transport: object) -> AgentConfig:
