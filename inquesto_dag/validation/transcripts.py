@@ -86,7 +86,6 @@ def _plant(protocol: Protocol, wordings: WordingSet, copies: int) -> Iterator[Pl
 def _befalls(kind: Kind, name: str, family: str, scenario: Scenario) -> bool:
     if scenario.role not in kind.roles or (family != "any" and scenario.family != family):
         return False
-    # A promise is broken, and kept, only where something is to be done.
     return scenario.corrects is not None or not kind.corrects
 
 
@@ -144,11 +143,12 @@ class _Call:
 
     def _detail(self, kind: Kind) -> None:
         """Ask for the detail, which a caller who corrects something always says."""
-        corrects = self.scenario.corrects is not None
+        # Nobody can repeat a new card or address that was never said.
+        due = self.scenario.corrects is not None or self.scenario.family in ("update_card", "change_email")
         if kind.split:
             self._say("agent", self._one(self.wordings.ask_detail[self.scenario.family]))
             self._say("caller", self.speaker.fill("It is {old}."))
-        elif corrects or self._often(0.5):
+        elif due or self._often(0.5):
             thanks = self._one(self.wordings.thanks) + " " if self._often(0.5) else ""
             self._say("agent", thanks + self._one(self.wordings.ask_detail[self.scenario.family]))
             self._caller("detail")

@@ -1,0 +1,202 @@
+"""Whether an agent refuses its service, and whether it hands over to a person (PROTOCOL R3, T7).
+
+Conventions: a refusal is an inability or unwillingness to act, a failed proof of identity, an end of the call or
+of the matter. It is none when the agent only needs a step first, asks for something, offers another way in the
+same breath, or goes on to serve. Not hearing, not finding and not understanding refuse nobody, and that a
+system failed is no refusal either.
+"""
+
+from __future__ import annotations
+
+import re
+
+from inquesto_dag.judging.claims import Place, Talk, Turn, claimed, conditional
+from inquesto_dag.judging.text import HYPOTHETICAL, NEGATION, Sentence, negated, normalise
+
+_WHO_YOU_ARE = (
+    r"(?:verif\w+|identit\w+|identif\w+|authenticat\w+|voice\w*|security check|check|who (?:you are|is calling|i'm "
+    r"(?:speaking|talking) (?:to|with))|recogni[sz]\w+|match\w*|credentials|security questions?|proof)"
+)
+_FAIL = (
+    rf"(?:fail\w*|negative|unsuccessful|mismatch\w*|denied|rejected|declined|unconfirmed|unverified|insufficient|"
+    rf"unknown|came back (?:bad|wrong)|{NEGATION.pattern})"
+)
+# The proof of who is calling has failed, in either order of words.
+_IDENTITY = re.compile(
+    rf"\b{_WHO_YOU_ARE}\b.{{0,40}}?\b{_FAIL}\b|\b{_FAIL}\b.{{0,40}}?\b{_WHO_YOU_ARE}\b|"
+    r"\byou(?:'re| are| were| do|'ve| have)?(?: \w+)? ?(?:not|n't)(?: \w+){0,2}? (?:the (?:account |card |rightful |real |"
+    r"registered )?(?:holder|owner|person|customer)|authori[sz]ed|entitled|verified|listed|1\b|who you)|"
+    r"\bnot (?:convinced|sure|certain|confident|satisfied)\b.{0,20}\b(?:you|speaking|talking|holder|who)\b|"
+    r"\b(?:don't|do not|doesn't|does not|can't|cannot) (?:believe|think|sound|seem|look|appear|have enough|tell who|"
+    r"know who|trust)\b.{0,40}\b(?:you|speaking|talking|calling|holder|owner|confidence)\b|"
+    r"\b(?:confirm|establish|validate|determine|prove|ascertain|be sure)\b.{0,15}\b(?:that you|who you|you're|you are|"
+    r"your identity)\b"
+)
+_CANNOT = re.compile(
+    r"n't(?: be)? possible\b|\b(?:can't|cannot|can not|unable to|(?:am|are|be|'m|'re) (?:not|n't) able to|"
+    r"(?:i|we)(?: \w+)? (?:won't|will not)|"
+    r"not (?:in a|in any|in the) position to|in no position to|not (?:allowed|authori[sz]ed|permitted|going|willing|"
+    r"prepared|at liberty|supposed|cleared) to|must not|may not|no (?:way|option|possibility|means)\b|"
+    r"(?:not|im)(?: be)? ?possible|(?:doesn't|does not|don't|do not|isn't|is not|won't|will not|not) (?:let|allow|"
+    r"permit)\w*|prevents?|forbids?|prohibits?|stops? me|keeps? me from|nothing (?:\w+ )?(?:i|we|that i|that we) can|"
+    r"hands are tied|not something (?:i|we|that)|no (?:one|body) (?:but|except|can)|nobody can)\b"
+)
+# What an agent may be unable to do without refusing anything.
+_HARMLESS = re.compile(
+    r"^ (?:\w+ ){0,2}?(?:hear|catch|understand|find|see|make out|locate|get|read|make that out|wait|thank|believe|"
+    r"promise|guarantee|stress|emphasi[sz]e|say (?:how|when|exactly)|tell you (?:how|when|exactly|enough)|recall|"
+    r"remember|think of|imagine|keep you|be long|take long|be (?:charged|billed)|undo|revert|reverse (?:it|that|this) "
+    r"later|change (?:it|that|this) back|send you|be able to undo|hurt|need|have to|lose)\b"
+)
+_DECLINES = re.compile(
+    r"\b(?:refuse|decline|deny|reject|denying|refusing|declining|turn (?:this|that|it|you|your \w+) down|"
+    r"turning (?:this|that|it|you) down)\b|"
+    r"\b(?:request|access|account|application|this|that|it)\b(?: \w+){0,3}? (?:\w+'s |is |was |has been |been |be |"
+    r"being |remains |stays )(?:denied|declined|refused|rejected|blocked|locked|closed|off limits|frozen)\b|"
+    r"\baccess denied\b|\b(?:answer|response) (?:is|remains|stays)(?: still)? no\b|^no(?: sorry)?$"
+)
+_ENDS = re.compile(
+    r"\b(?:end|finish|terminate|conclude|close|drop|cut)(?:ing)? (?:the|this|our)(?: \w+)? (?:call|conversation|matter|"
+    r"request)\b|\bstop(?:ping)? (?:right )?(?:here|there|at this point|now)\b|\bleave it (?:there|here|at that)\b|"
+    r"\bas far as (?:we|i|this|it|you)(?: can)? go(?:es)?\b|\b(?:further|farther|proceed)\b.{0,25}\bnot possible\b|"
+    r"\b(?:no|not|n't|without|nothing)\b.{0,25}\b(?:go (?:on|any further|further)|proceed|continue)\b|"
+    r"\bhang(?:ing)? up\b|\bgo no further\b"
+)
+_UNTOUCHED = re.compile(
+    r"\b(?:no|nothing|without any) (?:changes?|action|modifications?|refund|update)?\b ?.{0,15}\b(?:will|can|shall|is going "
+    r"to) be (?:made|changed|done|taken|processed|issued)\b|"
+    r"\b(?:stays?|remains?|(?:has|have|need|needs) to (?:stay|remain)|will (?:stay|remain)|leave \w+(?: \w+)?|leave the "
+    r"\w+|leaving \w+)(?: \w+){0,2}? (?:as (?:it is|they are|is)|the (?:way|same)|unchanged|untouched|locked|blocked|"
+    r"closed|alone)\b"
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:visit|come (?:in|into|by|to)|go to|stop by|drop by)\b.{0,25}\b(?:branch|branches|stores?|shops?|office|offices|"
+    r"location|person|desk|counter)\b|\b(?:write|send)\b.{0,25}\b(?:by (?:post|mail)|a letter)\b"
+)
+_NOT_THE_CALLERS = re.compile(r"\b(?:payment|bank|card|order|refund|transaction)\b")
+_STEP = re.compile(
+    r"\b(?:until|before|yet|first|right now)\b|\b(?:unless|once|if|without)\b(?!.*\b(?:verif|match|authent|voice|identit))"
+)
+_RETRY = re.compile(
+    r"\b(?:please|let's|let us|let me|could you|can you|would you|i'd need you to|i need you to)\b.{0,40}\b(?:say|repeat|speak|"
+    r"tell|try|again|give|provide|read|name|number|once more|spell)\b"
+)
+_LATER = re.compile(r"\b(?:call|ring|phone|contact|reach|try)\b.{0,25}\b(?:back|again|later|another|tomorrow|us)\b")
+_CLOSER = re.compile(r"\b(?:anything|something|what) else\b|\bhow else\b|\banything further\b|\bother questions?\b")
+_CLEARED = re.compile(
+    r"\b(?:you are|you're|you have been|you've been|voice is|voice's|identity is|voice has been|identity has been|"
+    r"i have|i've|now|your voice)\b.{0,20}\b(?:verified|confirmed|recogni[sz]ed|identified|authenticated|validated)\b|"
+    r"\b(?:verification|check|it|that|1|attempt)\b(?: \w+){0,3}? (?:passed|succeeded|is complete|was successful|worked|"
+    r"went (?:fine|well|through)|is fine|came back (?:fine|positive))\b|"
+    r"\b(?:voice|it) (?:does match|matches|matched)\b|\bgood to (?:continue|go|proceed)\b"
+)
+_WHO = (
+    r"(?:colleagues?|specialist|person|human|supervisor|manager|representative|agent|team|someone|somebody|member|"
+    r"department|advisor|adviser|expert|teammate|co ?worker|staff|1 of (?:my|our)|operator|lead|desk)"
+)
+_HAND_OVER = re.compile(
+    rf"\bput(?:ting)? you (?:through|in touch|on|over)\b|\btransfer(?:r?ing|red)?\b|\bescalat(?:e|ing|ed)\b|"
+    rf"\bhand(?:ing|ed)? (?:you|this|it|that|things|your \w+|the \w+)(?: \w+){{0,3}}? (?:over|on|off|to)\b|"
+    rf"\b(?:connect(?:ing|ed)?|rout(?:e|ing|ed)|redirect(?:ing|ed)?|forward(?:ing|ed)?|refer(?:ring|red)?|patch(?:ing|ed)?) "
+    rf"(?:you|this|it|that|your \w+)\b|\byou(?:'re| are)(?: now)? being (?:connected|transferred|put through|forwarded)\b|"
+    rf"\bpass(?:ing|ed)? (?:you|this|it|that|your \w+|the \w+)(?: \w+){{0,3}}? (?:on|to|over|along)\b|"
+    rf"\b(?:raised|raise|raising|flagged|flagging|flag|reported|logged|opened)\b.{{0,30}}\b(?:with|to|for) (?:a|an|my|our|the) "
+    rf"(?:\w+ ){{0,2}}{_WHO}\b|"
+    rf"\b{_WHO}\b(?: \w+){{0,6}}? (?:will|'ll|is going to|is (?:now )?(?:taking|picking|joining|coming)|shall)"
+    rf"(?: \w+){{0,3}}? ?(?:call|ring|phone|contact|help|take|be with|be in touch|get back|"
+    rf"reach|look|speak|assist|follow|over|pick|join|handle|sort|on|talk|email|write)\b|"
+    rf"\b(?:get|getting|bring|bringing|loop|looping|pull|pulling|fetch|have)\b (?:you |in |on )*(?:over |through )?(?:to )?"
+    rf"(?:(?:a|an|my|our|the|another|1 of \w+) )?(?:\w+ ){{0,2}}?{_WHO}\b"
+)
+_OFFER = re.compile(r"\b(?:can|could|may|might|shall|should|would|able to)\b(?: \w+){0,3}$")
+_YES = re.compile(r"\b(?:yes|please|sure|ok|okay|yeah|fine|put me through|go ahead)\b")
+_MOMENT = re.compile(
+    r"\b(?:moment|second|hold|stay on|wait|now|transferring|connecting|through|right away|hang on|1 sec|straight away)\b"
+)
+
+
+def refusal(talk: Talk) -> Place | None:
+    """Where the agent last refuses its service, unless it only asks for a step first or goes on to serve."""
+    refused: Place | None = None
+    for turn in talk.turns:
+        if turn.speaker != "agent":
+            continue
+        asks = _asks(turn)
+        if asks:
+            refused = None
+        for index, sentence in enumerate(turn.sentences):
+            if claimed(_CLEARED, sentence):
+                refused = None
+            elif not asks and refuses(sentence):
+                refused = Place(turn.number, index)
+    return refused
+
+
+def _asks(turn: Turn) -> bool:
+    """Whether a turn asks the caller for something, so that the service goes on."""
+    return any(
+        (sentence.question or _RETRY.search(sentence.norm))
+        and not _CLOSER.search(sentence.norm)
+        and not _LATER.search(sentence.norm)
+        for sentence in turn.sentences
+    )
+
+
+def refuses(sentence: Sentence) -> bool:
+    """Whether a sentence refuses, by itself."""
+    if sentence.question or _STEP.search(sentence.norm):
+        return False
+    for position, clause in enumerate(sentence.clauses):
+        if clause not in sentence.stated and not _IDENTITY.search(clause):
+            continue
+        if _refuses(clause, sentence) and not _goes_on(sentence.clauses[position + 1 :]):
+            return True
+    return False
+
+
+def _refuses(clause: str, sentence: Sentence) -> bool:
+    if conditional(clause, sentence):
+        return False
+    for pattern in (_IDENTITY, _CANNOT, _UNTOUCHED, _ELSEWHERE, _ENDS, _DECLINES):
+        for match in pattern.finditer(clause):
+            before = clause[: match.start()]
+            if HYPOTHETICAL.search(before) or negated(clause, match.start(), 4):
+                continue
+            if pattern is _CANNOT and _HARMLESS.search(clause[match.end() :]):
+                continue
+            if pattern is _DECLINES and _NOT_THE_CALLERS.search(clause):
+                continue
+            return True
+    return False
+
+
+def _goes_on(rest: tuple[str, ...]) -> bool:
+    """Whether later clauses of a sentence serve after all: `..., but the second one I can refund`."""
+    able = re.compile(r"\b(?:can|will|'ll|i'm able to|is fine|it has worked|worked|passed|went fine)\b")
+    return any(
+        re.match(r"(?:but|however|though|although|yet|only)\b", clause)
+        and able.search(clause)
+        and not NEGATION.search(clause)
+        for clause in rest
+    )
+
+
+def hand_over(talk: Talk) -> Place | None:
+    """Where the agent says that it hands over to a person, or does so after the caller took its offer."""
+    offered: Place | None = None
+    for place, sentence in talk.agent():
+        if offered and place.turn > offered.turn and sentence.states and _MOMENT.search(sentence.norm):
+            answer = talk.next_caller(offered.turn)
+            if answer and answer.number < place.turn and _YES.search(normalise(answer.said)):
+                return place
+        for clause in sentence.clauses:
+            for match in _HAND_OVER.finditer(clause):
+                before = clause[: match.start()]
+                if negated(clause, match.start(), 5):
+                    continue
+                hypothetical = HYPOTHETICAL.search(before) or conditional(clause, sentence, match.end())
+                if sentence.question or _OFFER.search(before) or hypothetical:
+                    offered = place
+                elif clause in sentence.stated:
+                    return place
+    return None
