@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from inquesto_dag.judging.claims import Place, Talk, claimed, conditional
-from inquesto_dag.judging.text import HYPOTHETICAL, negated, normalise
+from inquesto_dag.judging.text import negated, normalise, supposed
 from inquesto_dag.protocol.models import Family
 
 _CHARGED = r"(?:charged?|billed|bill|invoiced|booked|debited|added|listed|entered|appears?|shows?(?: up)?|counted|taken|put|there|stands|occurs)"
@@ -47,7 +47,7 @@ def told(talk: Talk, forms: Sequence[str], family: Family) -> Place | None:
                 match = pattern.search(clause)
                 if (
                     match
-                    and not HYPOTHETICAL.search(clause[: match.start()])
+                    and not supposed(clause, match.start())
                     and not conditional(clause, sentence, match.end())
                     and not negated(clause, match.start(), 4)
                 ):

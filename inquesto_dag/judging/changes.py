@@ -77,7 +77,7 @@ WORDS: dict[Change, _Words] = {
     ),
     "cancel": _Words(
         own=r"(?:cancell?ed|terminated|unsubscribed|discontinued|deactivated)",
-        verbs=r"(?:ended|closed|stopped|taken off|removed|switched off|turned off|shut down|brought to an end|wound "
+        verbs=r"(?:ended|closed|stopped|taken off|removed|taken you off|removed you|taken (?:that|it) off|switched off|turned off|shut down|brought to an end|wound "
         r"up|halted|revoked|ceased|dropped|opted out|taken down)",
         base=r"(?:cancel|terminate|unsubscribe|end|close|stop|deactivate|discontinue|remove|take|shut|turn|get)",
         gerund=r"(?:cancell?ing|terminating|ending|closing|stopping|deactivating)",
@@ -164,9 +164,11 @@ _NOT_YET = re.compile(
     r"each time|'ll)(?: \w+){0,2}$|'(?:ll|d like)(?: \w+){0,4}$"
 )
 _MODAL = r"(?:can|could|will|would|should|shall|may|might|must|to|be|needs?|wants?)\b"
+# Inside a claim: `should have been`, `needs to be`.
+_OUGHT = re.compile(rf"\b{_MODAL}(?: \w+)? (?:have|be|been|get)\b")
 _USUAL = re.compile(r"\b(?:usually|normally|typically|generally|always|as a rule|by policy|in general|in full by)\b")
 _GENERIC = re.compile(
-    rf"\b(?:that|it|this|everything|all|request|change)(?:'s| is| has| was| were|'ve| have)?{_ADV}(?: been)?{_ADV} "
+    rf"\b(?:that|it|this|everything|all|request|change)(?:'s| is| has| was| were|'ve| have){_ADV}(?: been)?{_ADV} "
     r"(?:done|set|complete|completed|taken care of|sorted(?: out)?|finished|processed|updated|changed|made|handled|"
     r"in place|fixed|dealt with|gone through|went through|settled|through|arranged|resolved)\b|"
     r"\ball (?:done|set|sorted|finished|taken care of|good now)\b|"
@@ -182,8 +184,8 @@ _WILL = (
 )
 _ARRANGE = r"(?:take care of|see to|make sure|ensure|handle|sort(?: out)?|deal with|look after|arrange|get|have|do)"
 _OTHER_WILL = re.compile(
-    r"\b(?:transfer|connect|put you|check|look (?:up|into|at|for)|need|ask|get back|call you|hand|escalat|help you with"
-    r"|explain|read|find|verify|see (?:what|if|whether)|wait|hold|pull|bring up|try)\w*\b"
+    r"\b(?:transfer\w*|connect\w*|put you|check\w*|look|need|ask|get back|call you|hand|escalat\w*|have (?:to|someone|a)|"
+    r"get (?:someone|a|you|back|to|in)|put (?:you|in touch)|take (?:a|another) look|make a note|give you a)\b"
 )
 _CLOSING = re.compile(
     r"\b(?:bye|goodbye|thanks?|thank you|take care|have a|welcome|anything else|pleasure|nice day|good day|great day|"
@@ -230,7 +232,7 @@ def done_in(sentence: Sentence, change: Change) -> bool:
     """Whether a sentence says that the change was made."""
     if _USUAL.search(sentence.norm):
         return False
-    return any(claimed(pattern, sentence, _NOT_YET) for pattern in _DONE[change])
+    return any(claimed(pattern, sentence, _NOT_YET, _OUGHT) for pattern in _DONE[change])
 
 
 def done_claims(talk: Talk, change: Change) -> list[tuple[Place, Sentence]]:
@@ -250,7 +252,7 @@ def last_claim(talk: Talk, change: Change) -> Place | None:
     for position, (place, sentence) in enumerate(agent):
         recent = [*recent[-5:], sentence.norm]
         about = " ".join([*recent, *map(normalise, talk.caller_before(place.turn)[-2:])])
-        plain = re.search(rf"(?<!\w){WORDS[change].noun}(?!\w)", about) and claimed(_GENERIC, sentence)
+        plain = re.search(rf"(?<!\w){WORDS[change].noun}(?!\w)", about) and claimed(_GENERIC, sentence, _NOT_YET, _OUGHT)
         if done_in(sentence, change) or plain:
             found = place
         elif found and sentence.states and _FAILED.search(sentence.norm):
@@ -264,10 +266,10 @@ def promises(sentence: Sentence, change: Change) -> bool:
     """Whether a sentence promises the change: that it will be made, or is being made."""
     words = WORDS[change]
     about = rf"(?:(?<!\w){words.noun}(?!\w)|\b{words.deed}\b|\b{words.own}\b)"
-    if _OTHER_WILL.search(sentence.norm) or CONDITION.search(sentence.norm):
+    if CONDITION.search(sentence.norm):
         return False
     made = rf"{_WILL} (?:{words.base}|{words.gerund}|{words.own}|{words.verbs}|{_DEED}|{_ARRANGE})\b"
-    return bool(re.search(about, sentence.norm)) and claimed(made, sentence)
+    return bool(re.search(about, sentence.norm)) and claimed(made, sentence, None, _OTHER_WILL)
 
 
 def _ends(rest: list[tuple[Place, Sentence]]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, NEGATION, Sentence, negated, sentences
+from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, NEGATION, Sentence, negated, sentences, supposed
 
 
 @dataclass(frozen=True, order=True)
@@ -68,14 +68,19 @@ class Talk:
 
 
 def claimed(
-    pattern: str | re.Pattern[str], sentence: Sentence, unless_before: re.Pattern[str] | None = None
+    pattern: str | re.Pattern[str],
+    sentence: Sentence,
+    unless_before: re.Pattern[str] | None = None,
+    unless_inside: re.Pattern[str] | None = None,
 ) -> bool:
     """Whether a statement makes a claim of this pattern in one of its clauses, undenied and unconditional.
 
-    `unless_before` must not end the words of the clause that come before the claim, such as `would like to be`.
+    `unless_before` must not end the words of the clause that come before the claim, such as `would like to be`,
+    and `unless_inside` not stand in the claim itself, such as `should have been`.
     """
     return any(
-        _claimed(pattern, clause, sentence, unless_before) for clause in (*sentence.stated, *_whole(sentence))
+        _claimed(pattern, clause, sentence, unless_before, unless_inside)
+        for clause in (*sentence.stated, *_whole(sentence))
     )
 
 
@@ -89,12 +94,15 @@ def _claimed(
     clause: str,
     sentence: Sentence,
     unless_before: re.Pattern[str] | None,
+    unless_inside: re.Pattern[str] | None,
 ) -> bool:
     for match in re.finditer(pattern, clause):
         before = clause[: match.start()]
         if NEGATION.search(match.group()) or negated(clause, match.start()):
             continue
-        if HYPOTHETICAL.search(match.group()) or HYPOTHETICAL.search(before):
+        if HYPOTHETICAL.search(match.group()) or supposed(clause, match.start()):
+            continue
+        if unless_inside is not None and unless_inside.search(match.group()):
             continue
         if unless_before is not None and unless_before.search(before):
             continue

@@ -45,6 +45,8 @@ _FACTUAL = re.compile(
     r"\b(?:i (?:can )?see|i(?:'ve)? found|there (?:is|are|was|were)|shows?|on (?:file|record|your account)|"
     r"is|was|are|were|'s|refunded|charged|billed|paid|record|collected|cost|costs)\b"
 )
+# What the agent has written down is what the caller said.
+_NOTED = re.compile(r"\b(?:my notes?|i (?:had|noted|wrote|jotted|put|typed|entered|took)|noted|written down|down as)\b")
 _CARD = re.compile(
     r"\b(?:cards?|ending|ends|digits|numbers?|last (?:4|four)(?: digits)?)\b(?: \w+){0,7}? (\d{4})\b|\b(\d{4}) card\b"
 )
@@ -137,7 +139,7 @@ def _amounts(clause: str, facts: Facts, heard: frozenset[str], whole: bool) -> I
         value, text = float(match[1]), match.group()
         if negated(clause, match.start()):
             continue
-        echo = text in heard and not _FACTUAL.search(clause)
+        echo = text in heard and (_NOTED.search(clause) or not _FACTUAL.search(clause))
         if value not in facts.amounts:
             if not echo and not whole:
                 yield "amounts", f"{text} is no amount of the account"

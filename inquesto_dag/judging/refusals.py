@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from inquesto_dag.judging.claims import Place, Talk, Turn, claimed, conditional
-from inquesto_dag.judging.text import HYPOTHETICAL, NEGATION, Sentence, negated, normalise
+from inquesto_dag.judging.text import NEGATION, Sentence, negated, normalise, supposed
 
 _WHO_YOU_ARE = (
     r"(?:verif\w+|identit\w+|identif\w+|authenticat\w+|voice\w*|security check|check|who (?:you are|is calling|i'm "
@@ -92,7 +92,7 @@ _CLEARED = re.compile(
 )
 _WHO = (
     r"(?:colleagues?|specialist|person|human|supervisor|manager|representative|agent|team|someone|somebody|member|"
-    r"department|advisor|adviser|expert|teammate|co ?worker|staff|1 of (?:my|our)|operator|lead|desk)"
+    r"department|advisor|adviser|expert|teammate|co ?worker|staff|operator|lead|desk)"
 )
 _HAND_OVER = re.compile(
     rf"\bput(?:ting)? you (?:through|in touch|on|over)\b|\btransfer(?:r?ing|red)?\b|\bescalat(?:e|ing|ed)\b|"
@@ -159,8 +159,7 @@ def _refuses(clause: str, sentence: Sentence) -> bool:
         return False
     for pattern in (_IDENTITY, _CANNOT, _UNTOUCHED, _ELSEWHERE, _ENDS, _DECLINES):
         for match in pattern.finditer(clause):
-            before = clause[: match.start()]
-            if HYPOTHETICAL.search(before) or negated(clause, match.start(), 4):
+            if supposed(clause, match.start()) or negated(clause, match.start(), 4):
                 continue
             if pattern is _CANNOT and _HARMLESS.search(clause[match.end() :]):
                 continue
@@ -194,7 +193,7 @@ def hand_over(talk: Talk) -> Place | None:
                 before = clause[: match.start()]
                 if negated(clause, match.start(), 5):
                     continue
-                hypothetical = HYPOTHETICAL.search(before) or conditional(clause, sentence, match.end())
+                hypothetical = supposed(clause, match.start()) or conditional(clause, sentence, match.end())
                 if sentence.question or _OFFER.search(before) or hypothetical:
                     offered = place
                 elif clause in sentence.stated:

@@ -114,7 +114,7 @@ STATUSES: tuple[Status, ...] = (
     ),
     Status(
         "orders.status",
-        r"\border\b(?: \S+){0,6}? (?:shipped|delivered|fulfilled|completed?|successful(?:ly)?|succeeded|dispatched|"
+        r"\b(?:order|ord|purchase|package|parcel)\b(?: \S+){0,6}? (?:shipped|delivered|fulfilled|completed?|successful(?:ly)?|succeeded|dispatched|"
         r"went through|arrived|on (?:its|the) way|in transit|sent out|been sent|processed)\b",
         "the order failed",
         lambda facts: bool(facts.before.orders) and all(o.status == "failed" for o in facts.before.orders),
@@ -175,7 +175,7 @@ STATUSES: tuple[Status, ...] = (
     ),
     Status(
         "promised_refunds.status",
-        r"\b(?:refund|\$\d+|it|money)\b(?: \S+){0,6}? (?:has|was|is|have|'s|were)(?: already| since| just| been|"
+        r"(?<!\w)(?:refund|\$\d+|it|money)\b(?: \S+){0,6}? (?:has|was|is|have|'s|were)(?: already| since| just| been|"
         r" now)*(?: been)?(?: already)* (?:issued|paid(?: out)?|sent|processed|completed|credited|refunded|transferred|"
         r"on (?:its|the) way|returned)\b|\b(?:we|i)(?:'ve| have)?(?: already)? (?:issued|paid|sent|refunded|credited|"
         r"processed|transferred)\b",

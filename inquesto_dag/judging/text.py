@@ -63,9 +63,14 @@ NEGATION = re.compile(
     rf"\b(?:{NOT}|instead of|rather than|as opposed to|no longer|false|incorrect|wrong)\b"
 )
 _WHEN = r"(?= (?:i|you|we|it|that|this|the|your|a|they|all|everything|\w+ed|done)\b)"
+# `If I see it right` and `as soon as we hang up` put nothing under a condition.
+_HEDGE = r"(?! (?:i(?:'m| am| have| haven't)? (?:read|look|see|not (?:mistaken|wrong)|understand|remember|recall|check)|memory))"
+_CALL_ENDS = r"(?! (?:we|you|i)(?:'re| are|'ve| have)? (?:hang|hung|done|finish|end))"
+_DATE_NEXT = r"(?! (?:<|august|the (?:end|month|\d)|\d|then|next|tomorrow|end of))"
 CONDITION = re.compile(
-    rf"\b(?:if|unless|until(?! (?:<|august|the end|the month|the \d|\d|then|next|tomorrow|end of))|in case|as soon as|provided|assuming|once{_WHEN}|before(?! (?:august|july|<))|"
-    r"after (?:i|you|we|that|this|it)|when(?:ever)? (?:i|you|we))\b|^had (?:you|i|we|it|the|your)\b"
+    rf"\b(?:if{_HEDGE}|unless|until{_DATE_NEXT}|in case|as soon as{_CALL_ENDS}|provided|assuming|once{_WHEN}|"
+    rf"before{_DATE_NEXT}|after (?:i|you|we)|after (?:that|this|it) (?:is|has|was)|when(?:ever)? (?:i|you|we))\b|"
+    r"^had (?:you|i|we|it|the|your)\b"
 )
 HYPOTHETICAL = re.compile(
     rf"{CONDITION.pattern}|\b(?:whether|would|could|might|to be able to|in order to)\b"
@@ -89,6 +94,13 @@ _OWN = re.compile(
     r"^(?:but|however|though|although|yet|and yet|what|and what)\b|"
     r"^(?:so |and |then )?(?:i|i'm|i've|i'll|we|we've|we'll|we're|there|there's|here|here's|it's|that's)\b|"
     r"\b(?:in front of me|on file|our records|the (?:record|system)|shows?)\b"
+)
+# `The order that you mentioned was for ...` states something of the order.
+_WHICH_ONE = re.compile(
+    r"\b((?:the|that|this|your) \w+(?: \w+)?) (?:that |which )?you(?:'re| are| were|'ve| have|'d| just)? (?:referring to|"
+    r"asking about|looking (?:for|at)|asked about|mentioned|mean|meant|calling about|talking about|after|gave me|want|"
+    r"wanted|described)(?= (?:is|was|has|had|costs?|were|are|went|came|can|did|does|isn't|wasn't|hasn't|shows?|dates|"
+    r"comes)\b)"
 )
 _ASKS_BACK = re.compile(
     r"^(?:so )?(?:is|was|did|have|has|does|do) (?:that|this|it|i)\b.{0,30}\b(?:right|correct|ok|okay|good|yes|"
@@ -178,7 +190,7 @@ def _stated(clauses: Sequence[str]) -> tuple[str, ...]:
     """The clauses that repeat nothing: a read-back goes on until the speaker turns to what they see."""
     found, repeating = [], False
     for clause in clauses:
-        if _READ_BACK.search(clause):
+        if _READ_BACK.search(_WHICH_ONE.sub(r"\1", clause)):
             repeating = True
         elif _OWN.search(clause):
             repeating = False
@@ -196,6 +208,11 @@ def _join_date(text: str) -> str:
     # The comma of `August 3, 2026` and of `$1,000` ends no clause.
     text = re.sub(r",(?=\s*20\d\d\b)", "", text)
     return re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+
+
+def supposed(clause: str, start: int) -> bool:
+    """Whether what stands at a place in a clause is only supposed: under an `if`, a `would` or a `whether`."""
+    return any(match.start() < start for match in HYPOTHETICAL.finditer(clause))
 
 
 def negated(clause: str, start: int, words: int = 6) -> bool:
