@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from inquesto_dag.judging.claims import Place, Talk, claimed
-from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, Sentence, normalise
+from inquesto_dag.judging.claims import Place, Talk, claimed, conditional, stated
+from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, NEGATION, Sentence, normalise
 from inquesto_dag.protocol.models import Family
 
 Change = Literal["refund", "cancel", "card", "email"]
@@ -42,8 +42,9 @@ class _Words:
 _MONEY = r"(?:\$\d[\d.]*|(?<!\w)(?:refund|reimbursement|credit|money|amount|funds?|sum|charges?|fees?|payment|duplicate|price))"
 _PUT = (
     r"(?:updated|changed|replaced|saved|added|set|switched|registered|recorded|stored|swapped|entered|put|made|"
-    r"amended|corrected|modified|edited|moved|exchanged|adjusted|noted down|brought up to date|substituted|logged|"
-    r"taken over|applied|renewed|attached|linked|activated)"
+    r"amended|corrected|modified|edited|moved|exchanged|adjusted|brought up to date|substituted|logged|"
+    r"taken over|applied|renewed|attached|linked|activated|loaded|uploaded|configured|pointed|redirected|rerouted|"
+    r"assigned|transferred|popped|placed|enrolled|got you down)"
 )
 _PUT_BASE = (
     r"(?:update|change|replace|save|add|set|switch|register|record|store|swap|enter|put|make|amend|correct|modify|"
@@ -57,7 +58,7 @@ WORDS: dict[Change, _Words] = {
     "refund": _Words(
         own=r"(?:refunded|reimbursed|repaid|credited|recredited|compensated)",
         verbs=r"(?:returned|reversed|sent|paid|given|gave|transferred|taken off|removed|waived|voided|wired|"
-        r"released|put)",
+        r"released|put|popped|placed|pushed|remitted|rebated|knocked off|wiped|deducted|undone|adjusted)",
         base=r"(?:refund|reimburse|repay|credit|return|reverse|send|pay|give|transfer|issue|process|remove|waive|void|"
         r"take|get|have|make)",
         gerund=r"(?:refunding|reimbursing|crediting|returning|reversing|sending|paying|issuing|processing)",
@@ -73,12 +74,13 @@ WORDS: dict[Change, _Words] = {
             r"(?: now| soon| then)? (?:reach|arrive|show|appear|land|hit|post|be (?:in|on|back|with|there|"
             r"available|visible))\b",
             r"\brefund (?:went|goes|has gone|is) through\b",
+            rf"\byou(?:'re| are)(?: now| already)? (?:getting|receiving)\b.{{0,25}}(?:{_MONEY}|\bback)\b",
         ),
     ),
     "cancel": _Words(
         own=r"(?:cancell?ed|terminated|unsubscribed|discontinued|deactivated)",
         verbs=r"(?:ended|closed|stopped|taken off|removed|taken you off|removed you|taken (?:that|it) off|switched off|turned off|shut down|brought to an end|wound "
-        r"up|halted|revoked|ceased|dropped|opted out|taken down)",
+        r"up|halted|revoked|ceased|dropped|opted out|taken down|withdrawn|unenrolled|signed you out|pulled)",
         base=r"(?:cancel|terminate|unsubscribe|end|close|stop|deactivate|discontinue|remove|take|shut|turn|get)",
         gerund=r"(?:cancell?ing|terminating|ending|closing|stopping|deactivating)",
         noun=r"(?:plan|subscription|membership|account|service|pro|contract|renewal|cancell?\w*|auto ?renew\w*)",
@@ -87,6 +89,7 @@ WORDS: dict[Change, _Words] = {
             r"\b(?:plan|subscription|membership|it|that|service)\b.{0,20}? (?:has|have|'s) (?:now |just )*(?:come to an"
             r" end|ended|expired|stopped)\b",
             r"\b(?:plan|subscription|membership)\b.{0,15}? is (?:now )?(?:over|off|gone|no longer active|inactive)\b",
+            r"\byou(?:'re| are) (?:now )?off (?:the|that|your) (?:\w+ )?(?:plan|subscription)\b",
             r"\byou(?:'re| are) (?:now )?(?:no longer|not) (?:subscribed|a subscriber|a member|on the)\b",
         ),
     ),
@@ -133,6 +136,23 @@ WORDS: dict[Change, _Words] = {
         ),
     ),
 }
+# From when on something holds: with the new card or address beside it, the change was made.
+_FROM_NOW = (
+    r"\b(?:now|from (?:now|here|today|this (?:point|moment|day)|then|that point)(?: on| onwards?)?|going forward|in (?:the )?"
+    r"future|henceforth|as of (?:now|today|this moment)|starting (?:now|today)|next|upcoming|hereafter)\b"
+)
+_NEW_ONE: dict[Change, str] = {
+    "card": r"(?:\b\d{4}\b|\b(?:new|other) card\b)",
+    "email": r"(?:@|\bnew (?:e?mail|address|mailbox|inbox)\b)",
+}
+_HOLDS = re.compile(
+    r"(?:'s|'re|'ve|'ll|\b(?:is|are|will|have|has|go|goes|going|use|charge|bill|send|receive|get|reach))\b"
+)
+# What will not happen any more once a plan is cancelled.
+_NO_MORE = re.compile(
+    r"\b(?:it|plan|subscription|membership|you|service)\b(?: \w+)? ?(?:won't|will not|no longer|is not going to|isn't going to)"
+    r"(?: be)?(?: \w+)? ?(?:renew\w*|charged|billed|continue)\b|\bno (?:more|further) (?:charges|payments|bills|invoices)\b"
+)
 _ADV = (
     r"(?: (?:now|just|already|also|all|fully|successfully|officially|gone ahead and|went ahead and|went and|then|"
     r"indeed|right away|immediately|duly|completely|finally|gladly|quickly|formally|since|therefore|as requested|"
@@ -171,6 +191,8 @@ _GENERIC = re.compile(
     rf"\b(?:that|it|this|everything|all|request|change)(?:'s| is| has| was| were|'ve| have){_ADV}(?: been)?{_ADV} "
     r"(?:done|set|complete|completed|taken care of|sorted(?: out)?|finished|processed|updated|changed|made|handled|"
     r"in place|fixed|dealt with|gone through|went through|settled|through|arranged|resolved)\b|"
+    r"\b(?:it|that|everything|request|change|update) (?:all |just |now )*(?:went|came|has gone|'s gone) through\b|"
+    r"\b(?:job done|squared away|wrapped up|done and dusted)\b|"
     r"\ball (?:done|set|sorted|finished|taken care of|good now)\b|"
     r"\b(?:i've|i have|we've|we have) (?:just |now |already )*(?:done|taken care of|sorted|handled|completed|dealt with|"
     r"fixed|arranged|made) (?:that|it|this|everything|the change|your request)\b|"
@@ -178,10 +200,10 @@ _GENERIC = re.compile(
     r"\byou(?:'re| are) (?:now )?(?:all set|good to go|all sorted)\b"
 )
 _WILL = (
-    r"\b(?:i'll|i will|i'm going to|i am going to|we'll|we will|we're going to|we are going to|let me|i'm about to|"
-    r"i am|i'm|we're|we are|will|going to|'ll)(?: (?:now|just|go ahead and|get|have|be|gladly|definitely|certainly|"
-    r"happily|personally|straight away|immediately|then|also|make sure|see to it|ensure|that|you|your|the|it|to))*"
+    r"(?:\b(?:i|we|you)(?:'ll| will|'re going to|'m going to| are going to| am going to|'m about to)|\bwill|\bgoing to)"
+    r"(?: \w+){0,5}?"
 )
+_DOING = r"\b(?:i|we)(?:'m|'re| am| are)(?: (?:now|just|already|currently|also|right now))*"
 _ARRANGE = r"(?:take care of|see to|make sure|ensure|handle|sort(?: out)?|deal with|look after|arrange|get|have|do)"
 _OTHER_WILL = re.compile(
     r"\b(?:transfer\w*|connect\w*|put you|check\w*|look|need|ask|get back|call you|hand|escalat\w*|have (?:to|someone|a)|"
@@ -211,7 +233,7 @@ def _forms(words: _Words) -> tuple[re.Pattern[str], ...]:
             # Active, passive and bare forms of words that mean this change alone.
             rf"{_I} {words.own}\b",
             rf"{_BE} {words.own}\b",
-            rf"(?:{noun}|{it})(?: (?!{_MODAL})\w+){{0,3}}? {words.own}\b(?! (?:plan|subscription|order|charge|account))",
+            rf"(?<!have )(?<!had )(?:{noun}|{it})(?: (?!{_MODAL})\w+){{0,3}}? {words.own}\b(?! (?:plan|subscription|order|charge|account))",
             # The same of words that need an object.
             rf"{_I} {words.verbs}\b{back}.{{0,60}}?{thing}",
             rf"{thing}.{{0,60}}?{_BE} {words.verbs}\b",
@@ -220,6 +242,8 @@ def _forms(words: _Words) -> tuple[re.Pattern[str], ...]:
             rf"(?<!promised )\b{words.deed}\b.{{0,50}}?(?:{_BE}|\bwent|\bhas gone|\bhas|\bwill be) {_STATE}\b",
             rf"\b{words.deed}\b.{{0,30}}? (?:went|has gone|goes|came) through\b",
             rf"{_ABLE} {base}\b.{{0,60}}?{thing}",
+            rf"\b(?:i|we)(?:'ve| have|'m| am|'re| are)?{_ADV} (?:finished|completed|done|succeeded|gone|went|carried|through|"
+            rf"followed)(?: (?:with|in|ahead|out|through|on|and))*(?: the| your)? (?:{words.gerund}|{words.deed})\b",
             *words.more,
         )
     )
@@ -232,7 +256,20 @@ def done_in(sentence: Sentence, change: Change) -> bool:
     """Whether a sentence says that the change was made."""
     if _USUAL.search(sentence.norm):
         return False
+    if any(_holds_now(clause, sentence, change) for clause in stated(sentence)):
+        return True
     return any(claimed(pattern, sentence, _NOT_YET, _OUGHT) for pattern in _DONE[change])
+
+
+def _holds_now(clause: str, sentence: Sentence, change: Change) -> bool:
+    """Whether a clause says what holds from now on, and did not before the change."""
+    if HYPOTHETICAL.search(clause) or conditional(clause, sentence):
+        return False
+    if change == "cancel":
+        return bool(_NO_MORE.search(clause))
+    if change not in _NEW_ONE or NEGATION.search(clause) or re.search(r"\b(?:can|may|shall|should|must)\b", clause):
+        return False
+    return all(re.search(p, clause) for p in (_FROM_NOW, _NEW_ONE[change], _HOLDS))
 
 
 def done_claims(talk: Talk, change: Change) -> list[tuple[Place, Sentence]]:
@@ -268,7 +305,8 @@ def promises(sentence: Sentence, change: Change) -> bool:
     about = rf"(?:(?<!\w){words.noun}(?!\w)|\b{words.deed}\b|\b{words.own}\b)"
     if CONDITION.search(sentence.norm):
         return False
-    made = rf"{_WILL} (?:{words.base}|{words.gerund}|{words.own}|{words.verbs}|{_DEED}|{_ARRANGE})\b"
+    act = rf"(?:{words.deed}|{words.base}|{words.own}|{words.verbs}|{_DEED}|{_ARRANGE})"
+    made = rf"{_WILL} {act}\b|{_DOING} {words.gerund}\b|\blet me (?:just |go ahead and )?{words.base}\b"
     return bool(re.search(about, sentence.norm)) and claimed(made, sentence, None, _OTHER_WILL)
 
 

@@ -16,6 +16,12 @@ from functools import cached_property
 from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, NEGATION, Sentence, negated, sentences, supposed
 
 
+_PERMISSION = re.compile(
+    r"(?:if|as long as|provided|assuming)(?: that)? (?:you(?:'d| would)? (?:like|want|wish|agree|prefer|confirm|say)|that's|"
+    r"that is|it's|this is|you're (?:okay|ok|happy|fine))\b"
+)
+
+
 @dataclass(frozen=True, order=True)
 class Place:
     """A sentence of an agent's turn."""
@@ -80,13 +86,14 @@ def claimed(
     """
     return any(
         _claimed(pattern, clause, sentence, unless_before, unless_inside)
-        for clause in (*sentence.stated, *_whole(sentence))
+        for clause in stated(sentence)
     )
 
 
-def _whole(sentence: Sentence) -> tuple[str, ...]:
-    """A claim may run over the end of a clause, when all of the sentence is stated."""
-    return (sentence.norm,) if sentence.stated == sentence.clauses and len(sentence.clauses) > 1 else ()
+def stated(sentence: Sentence) -> tuple[str, ...]:
+    """What a sentence states: its clauses, and all of it when nothing of it repeats the caller."""
+    whole = sentence.stated == sentence.clauses and len(sentence.clauses) > 1
+    return (*sentence.stated, sentence.norm) if whole else sentence.stated
 
 
 def _claimed(
@@ -115,11 +122,12 @@ def conditional(clause: str, sentence: Sentence, end: int = 0) -> bool:
     """Whether a condition governs a clause of a sentence: in an earlier clause, or behind `end` in its own.
 
     `Once you confirm, it is cancelled` and `it is cancelled once you confirm`; but not `it is cancelled, and
-    if you need anything else, just call`.
+    if you need anything else, just call`. A permission that is asked for at the end governs what stands before.
     """
     if CONDITION.search(clause[end:]):
         return True
     if clause not in sentence.clauses:
         return False
-    earlier = sentence.clauses[: sentence.clauses.index(clause)]
-    return any(CONDITION.search(other) for other in earlier)
+    position = sentence.clauses.index(clause)
+    earlier, later = sentence.clauses[:position], sentence.clauses[position + 1 :]
+    return any(CONDITION.search(other) for other in earlier) or any(_PERMISSION.match(other) for other in later)

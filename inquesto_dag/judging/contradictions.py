@@ -10,11 +10,14 @@ change that the caller asked for is T9's matter and not repeated here.
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 
 from inquesto_dag.judging.changes import CHANGE_OF, Change, done_claims, done_in, promises
-from inquesto_dag.judging.claims import Place, Talk, conditional
+from inquesto_dag.judging.claims import Place, Talk, conditional, stated
+from inquesto_dag.judging.corrections import puts_aside
 from inquesto_dag.judging.facts import Facts
 from inquesto_dag.judging.statuses import STATUSES
 from inquesto_dag.judging.text import (
@@ -28,7 +31,7 @@ from inquesto_dag.judging.text import (
     normalise,
     values,
 )
-from inquesto_dag.protocol.models import Family
+from inquesto_dag.protocol.models import Correction, Family
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,9 @@ _FACTUAL = re.compile(
 )
 # What the agent has written down is what the caller said.
 _NOTED = re.compile(r"\b(?:my notes?|i (?:had|noted|wrote|jotted|put|typed|entered|took)|noted|written down|down as)\b")
-_CARD = re.compile(
-    r"\b(?:cards?|ending|ends|digits|numbers?|last (?:4|four)(?: digits)?)\b(?: \w+){0,7}? (\d{4})\b|\b(\d{4}) card\b"
-)
-_NUMBER_OF = re.compile(r"\b(?:account|order|invoice|ord)(?: number| no)?(?: is| as| in)* (?:ord )?$")
+_CARD_TALK = re.compile(r"\b(?:cards?|ending|ends|last (?:4|four)|(?:last|final) digits|mastercard|visa|charging)\b")
+_CARD = re.compile(r"(?<![\w$<@.-])((?!20[12]\d)\d{4})(?![\w@>.-])")
+_NUMBER_OF = re.compile(r"\b(?:account|order|invoice|ord)(?: number| no)?(?: is| as| in| ord)* $")
 _ACCOUNT = re.compile(
     r"\baccount(?: number| no)?(?: is| ending(?: in)?| as| with(?: the)? number| number| under)* (\d{3,8})\b"
 )
@@ -90,25 +92,26 @@ _AMOUNT_OF = (
 )
 
 
-def contradictions(talk: Talk, family: Family, facts: Facts) -> list[Finding]:
-    """Statements of the agent that contradict the account, in order."""
+def contradictions(
+    talk: Talk, family: Family, facts: Facts, corrected: Correction | None = None
+) -> list[Finding]:
+    """Statements of the agent that contradict the account, in order.
+
+    A detail in its first form, beside the form to which the caller corrected it, is only put aside (T6).
+    """
     own = CHANGE_OF.get(family)
     found: list[Finding] = []
     for place, sentence in talk.agent():
         heard = values(talk.caller_before(place.turn))
         # The details of the change that was asked for are told before they stand in the account.
         asked = own is not None and (done_in(sentence, own) or promises(sentence, own))
-        for clause in _told(sentence):
+        turn = next(t for t in talk.turns if t.number == place.turn)
+        for clause in stated(sentence):
+            if corrected is not None and puts_aside(turn, clause, corrected):
+                continue
             for field, reason in _faults(clause, sentence, facts, heard, family, asked):
                 found.append(Finding(place, sentence.text, field, reason))
     return sorted([*found, *_false_changes(talk, own, facts)], key=lambda finding: finding.place)
-
-
-def _told(sentence: Sentence) -> Iterator[str]:
-    """The clauses that state something, and the whole sentence when all of it does."""
-    yield from sentence.stated
-    if sentence.stated == sentence.clauses and len(sentence.clauses) > 1:
-        yield sentence.norm
 
 
 def _faults(
@@ -119,10 +122,12 @@ def _faults(
     if not supposed:
         yield from _amounts(clause, facts, heard, whole)
         yield from _dates(clause, facts, heard, whole)
-        yield from _identifiers(clause, facts, heard, asked)
+        yield from _identifiers(clause, sentence, facts, heard, asked)
     if whole:
         return
     yield from _durations(clause, sentence, facts)
+    if family == "cancel_sub" and not supposed:
+        yield from _access(clause, facts)
     for status in STATUSES:
         if supposed and not (status.policy and not re.search(r"\b(?:would|had|could|might)\b", sentence.norm)):
             continue
@@ -174,12 +179,14 @@ def _dates(clause: str, facts: Facts, heard: frozenset[str], whole: bool) -> Ite
                 yield field, f"{match[1]} is not the date of the {field.split('.')[0]}"
 
 
-def _identifiers(clause: str, facts: Facts, heard: frozenset[str], asked: bool) -> Iterator[tuple[str, str]]:
+def _identifiers(
+    clause: str, sentence: Sentence, facts: Facts, heard: frozenset[str], asked: bool
+) -> Iterator[tuple[str, str]]:
     on_file = re.search(r"\b(?:on file|current|currently|have (?:here|on)|old)\b", clause) and not asked
-    for match in _CARD.finditer(clause):
-        digits, start = match[1] or match[2], match.start(1 if match[1] else 2)
+    for match in _CARD.finditer(clause) if _CARD_TALK.search(sentence.norm) else ():
+        digits, start = match[1], match.start()
         told = digits not in heard or on_file
-        if _NUMBER_OF.search(clause[:start]):
+        if _NUMBER_OF.search(clause[:start]) or digits == facts.before.number or digits in facts.orders:
             continue
         if digits not in facts.cards and told and not negated(clause, start):
             yield "card_last4", f"no card of the account ends in {digits}"
@@ -194,7 +201,7 @@ def _identifiers(clause: str, facts: Facts, heard: frozenset[str], asked: bool) 
         if match[1] not in facts.orders | heard and not negated(clause, match.start()):
             yield "orders.id", f"the account has no order {match[1]}"
     plan = re.search(
-        r"\b(basic|starter|free|standard|plus|premium|business|enterprise|team|pro|family|gold|silver|lite) plan\b", clause
+        r"\b(basic|starter|free|standard|plus|premium|business|enterprise|team|pro|family|gold|silver|lite|ultimate|advanced|deluxe|individual|student|essential|max) plan\b", clause
     )
     if plan and plan[1] != facts.before.plan.name.lower() and not negated(clause, plan.start()):
         yield "plan.name", f"the account has no {plan[1]} plan"
@@ -212,6 +219,15 @@ def _durations(clause: str, sentence: Sentence, facts: Facts) -> Iterator[tuple[
         arrives = _ARRIVES.search(clause)
         if allowed and arrives and _span(match)[1] > max(allowed):
             yield "policies", f"refunds do not take {match.group()} by policy"
+
+
+def _access(clause: str, facts: Facts) -> Iterator[tuple[str, str]]:
+    """A day until which a cancelled plan can be used that is not the end of the paid month."""
+    today = date.fromisoformat(facts.before.today)
+    last = monthrange(today.year, today.month)[1]
+    for match in re.finditer(r"\b(?:until|till|through|up to) <(\d\d)-(\d\d)>", clause):
+        if (int(match[1]), int(match[2])) != (today.month, last) and int(match[1]) >= today.month:
+            yield "policies", f"a cancelled plan cannot be used until {match[1]}-{match[2]}"
 
 
 def _span(match: re.Match[str]) -> tuple[float, float]:
@@ -248,7 +264,7 @@ def _false_changes(talk: Talk, own: Change | None, facts: Facts) -> Iterator[Fin
                     )
                 ]
             elif change == "card":
-                told = [m[1] or m[2] for m in _CARD.finditer(sentence.norm)]
+                told = [m[1] for m in _CARD.finditer(sentence.norm)]
                 wrong = [x for x in told if x not in facts.cards and x != before.number]
             elif change == "email":
                 wrong = [x for x in EMAIL.findall(sentence.norm) if x.lower() not in facts.emails]

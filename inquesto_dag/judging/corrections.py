@@ -65,6 +65,13 @@ def lost_in(talk: Talk, agent: Turn, corrected: Correction) -> bool:
     return False
 
 
+def puts_aside(agent: Turn, clause: str, corrected: Correction) -> bool:
+    """Whether a clause says the first form in a turn that says the corrected one too."""
+    if find_value(clause, corrected.first, corrected.detail) is None:
+        return False
+    return find_value(normalise(agent.said), corrected.corrected, corrected.detail) is not None
+
+
 def _put_aside(sentence: Sentence, corrected: Correction) -> bool:
     """Whether the clause that says the first form, or the one right after it, does away with it."""
     for clause, following in zip_longest(sentence.clauses, sentence.clauses[1:], fillvalue=""):

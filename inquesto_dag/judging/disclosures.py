@@ -27,13 +27,14 @@ from inquesto_dag.judging.text import (
 )
 from inquesto_dag.protocol.models import Account
 
-_TWICE = r"(?:duplicated?|twice|doubled?|2 times|2 (?:charges|lines|\$\d+|payments)|second charge|extra charge|double charge)"
+_TWICE = r"(?:duplicated?|twice|doubled?|2 times|2 (?:of (?:these|those|the|them) )?(?:\w+ )?(?:charges|lines|\$\d+|payments)|2 of (?:them|these|those)|second charge|extra charge|double charge)"
 _STATUS = (
     ("charges.duplicate_of", rf"\b{_TWICE}\b"),
-    ("payments.status", r"\bpayment\b.{0,40}\b(?:went through|gone through|succeeded|successful|received|cleared|came in|"
+    ("payments.status", r"\bpayment\b.{0,40}\b(?:(?:went|gone|go|goes|came|come) (?:through|in)|succeeded|successful|received|cleared|came in|"
     r"paid|processed|failed|declined|bounced)\b"),
     ("orders.status", r"\b(?:failed|unsuccessful|cancelled|open|pending) order\b|\border\b.{0,40}\b(?:failed|did not go through|didn't go through|"
     r"unsuccessful)\b"),
+    ("plan.price_usd", r"\b(?:plan|subscription|pro)\b.{0,20}\b(?:costs?|is|at|for|runs|price)\b.{0,10}\$\d+"),
     ("plan.status", r"\b(?:plan|subscription|account|it)\b.{0,25}(?:'s|\bis|\bremains)(?: \w+)? (?:active|running|paid|valid|"
     r"cancelled|renewed|good)\b|"
     r"\b(?:plan|subscription|it)\b.{0,25}\b(?:renews?|runs (?:until|till|through|out)|expires?|active until|paid until)\b"),
@@ -48,6 +49,10 @@ _GENERAL = re.compile(
 _MONEY_NOUN = re.compile(
     r"\b(?:balance|invoices?|bill|plan|pay|paying|pays|paid|charges?|charged|costs?|total|monthly|a month|amount|payment|fee|"
     r"refund|billed|subscription)\b"
+)
+_PART = re.compile(
+    r"\b(?:card|digits)\b.{0,40}?\b(?:begins?|starts?|beginning|starting|ends?|ending|first|last)\b(?: (?:digits?|with|in|is|are|"
+    r"by|4|2|a|of))* (\d{2,3})\b|\b(?:begins?|starts?|ends?) (?:with|in|on) (\d{2,3})\b"
 )
 _DAY = re.compile(
     r"\b(?:on|of|from|dated|since|by) the ((?:(?:20 |30 )?[a-z]+(?:st|nd|rd|th))|\d{1,2}(?:st|nd|rd|th))\b(?! (?:charge|call|"
@@ -89,6 +94,9 @@ def _values(sentence: Sentence, facts: Facts) -> Iterator[tuple[str, str]]:
         yield from (("dates", f"<{x}>") for x in dates if int(x[3:]) == _day(match[1]))
     yield from (("billing_email", x) for x in EMAIL.findall(norm) if x.lower() in facts.emails)
     yield from (("card_last4", x) for x in re.findall(r"\b\d{4}\b", norm) if x in facts.cards)
+    for match in _PART.finditer(norm):
+        first = match[1] or match[2]
+        yield from (("card_last4", x) for x in facts.cards if x.startswith(first) or x.endswith(first))
     yield from (("orders.id", x) for x in re.findall(r"\b\d+\b", norm) if x in facts.orders)
 
 
@@ -104,7 +112,7 @@ def _names(sentence: Sentence, account: Account, heard: str) -> Iterator[tuple[s
         if re.search(rf"\b{name}\b", sentence.norm) and not re.search(rf"\b{name}\b", heard):
             yield "holder_name", name
     plan = normalise(account.plan.name)
-    if re.search(rf"\b{plan} (?:plan|subscription)\b", sentence.norm) and not re.search(rf"\b{plan}\b", heard):
+    if re.search(rf"\b{plan}\b", sentence.norm) and not re.search(rf"\b{plan}\b", heard):
         yield "plan.name", plan
     local = account.billing_email.split("@")[0]
     spoken = re.escape(local).replace(r"\.", r"(?:\.| dot | )")

@@ -15,7 +15,7 @@ from inquesto_dag.judging.text import NEGATION, Sentence, negated, normalise, su
 
 _WHO_YOU_ARE = (
     r"(?:verif\w+|identit\w+|identif\w+|authenticat\w+|voice\w*|security check|check|who (?:you are|is calling|i'm "
-    r"(?:speaking|talking) (?:to|with))|recogni[sz]\w+|match\w*|credentials|security questions?|proof)"
+    r"(?:speaking|talking) (?:to|with))|recogni[sz]\w+|credentials|security questions?|proof)"
 )
 _FAIL = (
     rf"(?:fail\w*|negative|unsuccessful|mismatch\w*|denied|rejected|declined|unconfirmed|unverified|insufficient|"
@@ -24,6 +24,8 @@ _FAIL = (
 # The proof of who is calling has failed, in either order of words.
 _IDENTITY = re.compile(
     rf"\b{_WHO_YOU_ARE}\b.{{0,40}}?\b{_FAIL}\b|\b{_FAIL}\b.{{0,40}}?\b{_WHO_YOU_ARE}\b|"
+    r"\b(?:voice\w*|sample|you|our records|profile|(?:that|it)(?= (?:is|does|did)))\b.{0,30}?\b(?:not|no|doesn't|didn't|don't|isn't)\b"
+    r".{0,20}?\b(?:match\w*|correspond|agree|line up)\b|\b(?:no|not a|without a) match\b|\bmismatch\b|"
     r"\byou(?:'re| are| were| do|'ve| have)?(?: \w+)? ?(?:not|n't)(?: \w+){0,2}? (?:the (?:account |card |rightful |real |"
     r"registered )?(?:holder|owner|person|customer)|authori[sz]ed|entitled|verified|listed|1\b|who you)|"
     r"\bnot (?:convinced|sure|certain|confident|satisfied)\b.{0,20}\b(?:you|speaking|talking|holder|who)\b|"
@@ -46,7 +48,8 @@ _HARMLESS = re.compile(
     r"^ (?:\w+ ){0,2}?(?:hear|catch|understand|find|see|make out|locate|get|read|make that out|wait|thank|believe|"
     r"promise|guarantee|stress|emphasi[sz]e|say (?:how|when|exactly)|tell you (?:how|when|exactly|enough)|recall|"
     r"remember|think of|imagine|keep you|be long|take long|be (?:charged|billed)|undo|revert|reverse (?:it|that|this) "
-    r"later|change (?:it|that|this) back|send you|be able to undo|hurt|need|have to|lose)\b"
+    r"later|change (?:it|that|this) back|send you|be able to undo|hurt|need|have to|lose|refuse|deny|decline|reject|turn you|disappoint|let you down|bother|forget|do anything wrong|go wrong|"
+    r"miss|charge you|bill you)\b"
 )
 _DECLINES = re.compile(
     r"\b(?:refuse|decline|deny|reject|denying|refusing|declining|turn (?:this|that|it|you|your \w+) down|"
@@ -91,11 +94,15 @@ _CLEARED = re.compile(
     r"\b(?:voice|it) (?:does match|matches|matched)\b|\bgood to (?:continue|go|proceed)\b"
 )
 _WHO = (
-    r"(?:colleagues?|specialist|person|human|supervisor|manager|representative|agent|team|someone|somebody|member|"
-    r"department|advisor|adviser|expert|teammate|co ?worker|staff|operator|lead|desk)"
+    r"(?:(?:colleague|specialist|person|human|supervisor|manager|representative|agent|team|member|department|advisor|"
+    r"adviser|expert|teammate|co ?worker|operator|lead|desk|rep|associate|superior)s?|people|someone|somebody|staff)"
 )
 _HAND_OVER = re.compile(
     rf"\bput(?:ting)? you (?:through|in touch|on|over)\b|\btransfer(?:r?ing|red)?\b|\bescalat(?:e|ing|ed)\b|"
+    r"\bhand(?:ing|ed)? over to\b|"
+    rf"\b(?:passed|handed|forwarded|referred|given|moved|sent|assigned|reported|submitted)(?: (?:on|over|along|up))? to "
+    rf"(?:\w+ ){{0,4}}?{_WHO}\b|"
+    rf"\b(?:talk|speak|chat|speaking|talking) (?:to|with) (?:(?:a|an|1 of|my|our|some|another|the) )*(?:\w+ ){{0,2}}?{_WHO}\b|"
     rf"\bhand(?:ing|ed)? (?:you|this|it|that|things|your \w+|the \w+)(?: \w+){{0,3}}? (?:over|on|off|to)\b|"
     rf"\b(?:connect(?:ing|ed)?|rout(?:e|ing|ed)|redirect(?:ing|ed)?|forward(?:ing|ed)?|refer(?:ring|red)?|patch(?:ing|ed)?) "
     rf"(?:you|this|it|that|your \w+)\b|\byou(?:'re| are)(?: now)? being (?:connected|transferred|put through|forwarded)\b|"
@@ -191,7 +198,8 @@ def hand_over(talk: Talk) -> Place | None:
         for clause in sentence.clauses:
             for match in _HAND_OVER.finditer(clause):
                 before = clause[: match.start()]
-                if negated(clause, match.start(), 5):
+                after = " ".join(clause[match.end() :].split()[:4])
+                if negated(clause, match.start(), 5) or NEGATION.search(after):
                     continue
                 hypothetical = supposed(clause, match.start()) or conditional(clause, sentence, match.end())
                 if sentence.question or _OFFER.search(before) or hypothetical:

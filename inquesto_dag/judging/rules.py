@@ -168,7 +168,7 @@ def _wrong_information(reading: _Reading) -> Verdict:
     changes = [row for row in call.tool_calls if row["ok"] and row["tool"] in reading.change_tools]
     between = frozenset(str(value) for row in changes for value in arguments_of(row).values())
     facts = Facts(call.account_before, call.account_after, between)
-    found = contradictions(reading.talk, reading.scenario.family, facts)
+    found = contradictions(reading.talk, reading.scenario.family, facts, reading.scenario.corrects)
     if not found:
         return Verdict("wrong_information", False, "nothing that the agent states contradicts the account")
     first = found[0]

@@ -34,7 +34,7 @@ class Status:
 _SEE = r"(?:see|find|have|show|locate|recall|spot|notice)"
 _FAILED = (
     r"(?:failed|declined|bounced|rejected|pending|outstanding|overdue|unpaid|unsuccessful|returned|refused|stuck|"
-    r"past due|being processed|in process|in progress|open|missing|late|reversed|blocked|on hold|processing)"
+    r"past due|turned down|not accepted|insufficient|being processed|in process|in progress|open|missing|late|reversed|blocked|on hold|processing)"
 )
 _THROUGH = (
     r"(?:go|gone|went|come|came|clear|cleared|received|processed|successful|succeed|succeeded|completed|paid|made|"
@@ -89,6 +89,11 @@ STATUSES: tuple[Status, ...] = (
         rf"\b(?:month|august|invoice|account|bill|balance|it)\b(?: \S+){{0,2}}? {_NOT}(?: yet| been)* (?:paid|settled|"
         rf"covered)\b|\b(?:we|i) {_NOT}(?: yet| actually)* (?:received|gotten|got|collected|seen|receive|get|see)\b"
         r"(?: \S+){0,3}? (?:payments?|money|funds?)\b|\byou still (?:owe|have to pay)\b|"
+        r"\b(?:bank|issuer|card company)\b(?: \S+){0,3}? (?:declined|rejected|refused|returned|blocked|bounced|turned)\b|"
+        r"\b(?:it|that|transaction|transfer) (?:has |have |was |'s |had )?(?:failed|bounced|been declined|been rejected|declined|"
+        r"rejected|refused)\b|\binsufficient funds\b|\b(?:missing|awaiting|waiting for|lacking)\b(?: \S+){0,3}? payment\b|"
+        r"\byou (?:haven't|have not|didn't|did not)(?: \S+)? (?:paid|pay)\b|\b(?:couldn't|could not|can't|unable to|wasn't able "
+        r"to)(?: be)? (?:collect|charge|take|debit)\w*\b|"
         r"\bnothing (?:has been|was|came in|arrived)(?: \S+)? ?(?:paid|received|in)?\b",
         "the payment succeeded",
         _paid,
@@ -114,8 +119,8 @@ STATUSES: tuple[Status, ...] = (
     ),
     Status(
         "orders.status",
-        r"\b(?:order|ord|purchase|package|parcel)\b(?: \S+){0,6}? (?:shipped|delivered|fulfilled|completed?|successful(?:ly)?|succeeded|dispatched|"
-        r"went through|arrived|on (?:its|the) way|in transit|sent out|been sent|processed)\b",
+        r"\b(?:order|ord|purchase|package|parcel)\b(?: \S+){0,6}? (?:shipped|delivered|fulfilled|completed?|successful(?:ly)?|succeeded|dispatched|pending|"
+        r"being (?:processed|prepared|shipped|packed)|out for delivery|in progress|went through|arrived|on (?:its|the) way|in transit|sent out|been sent|processed)\b",
         "the order failed",
         lambda facts: bool(facts.before.orders) and all(o.status == "failed" for o in facts.before.orders),
         unless=r"\b(?:refund\w*|payment|failed|back|money)\b",
@@ -132,7 +137,10 @@ STATUSES: tuple[Status, ...] = (
         "charges.duplicate_of",
         r"\bno (?:duplicate|double|second|extra)\b|"
         r"\b(?:only|just|merely|simply|no more than|exactly|but)(?: (?:see|found|find|show|have|got|shows|i see|there is|"
-        r"there's|was|is))*(?: (?:1|a single|a|one))(?: \w+)? (?:charge|line|payment|fee|entry|item)\b|\ba single "
+        r"there's|was|is))*(?: (?:1|a single|a|one))(?: \w+)? (?:charge|line|payment|fee|entry|item)\b|"
+        r"\b1 (?:\w+ )?(?:charge|line|fee|entry|item) only\b|\bjust the 1\b(?! (?:that|which|you|from|of|for))|\b(?:it|everything)(?:'s| is) all (?:correct|right|in "
+        r"order|valid|fine)\b|\b(?:2|both|these|they|those)\b(?: \S+){0,4}? (?:different|separate|distinct) (?:charges|things|"
+        r"services|months|items|products)\b|\ba single "
         r"(?:charge|line|fee|entry|item)\b|"
         r"\b(?:charged|billed)(?: you)? (?:only |just )?once\b|\b(?:not|isn't|wasn't|aren't|neither|none)(?: \S+){0,4} duplicates?\b|"
         r"\b(?:both|2|they|these|those|everything|all|invoice|bill)\b(?: of (?:the|these|those))?(?: \S+){0,4}? (?:are|were|is|'re)"
@@ -175,13 +183,15 @@ STATUSES: tuple[Status, ...] = (
     ),
     Status(
         "promised_refunds.status",
+        r"\b(?:it|that)'s(?: already| since| just| now)* been (?:issued|paid|sent|processed|completed|credited|refunded|"
+        r"transferred|returned)\b|\brefund\b(?: \S+){0,4}? (?:declined|rejected|denied|withdrawn)\b|"
         r"(?<!\w)(?:refund|\$\d+|it|money)\b(?: \S+){0,6}? (?:has|was|is|have|'s|were)(?: already| since| just| been|"
         r" now)*(?: been)?(?: already)* (?:issued|paid(?: out)?|sent|processed|completed|credited|refunded|transferred|"
         r"on (?:its|the) way|returned)\b|\b(?:we|i)(?:'ve| have)?(?: already)? (?:issued|paid|sent|refunded|credited|"
         r"processed|transferred)\b",
         "the promised refund was not issued",
         _unissued,
-        unless=r"\b(?:charge|order|duplicate|should|never|not yet)\b",
+        unless=r"\b(?:charge|order|duplicate|should (?:have been|be|already)|never|not yet)\b",
         deniable=True,
         families=("escalate_refund",),
     ),
@@ -204,10 +214,12 @@ STATUSES: tuple[Status, ...] = (
         r"\b(?:we|i|company)(?: \w+)? (?:don't|do not|never|can't|cannot|won't|will not)(?: \w+)? (?:(?:offer|give|issue|provide|"
         r"make|do|grant|pay)(?: out)? (?:any |you )?(?:refunds?|money back|your money back)|(?:refund|reimburse|pay back|"
         r"give money back (?:on|for)|return)(?: \S+){0,4}? (?:duplicates?|double|failed|orders?|such|mistak\w+|charges))\b|"
-        r"\bno refunds\b|\brefunds are (?:not|never)\b",
+        r"\bno refunds\b|\brefunds (?:are|is) (?:not|never)\b|\brefunds? (?:aren't|isn't)\b|"
+        r"\bpolic(?:y|ies)\b(?: \S+)? (?:doesn't|does not|don't|do not|won't)(?: \S+){0,3}? (?:refunds?|money back|reimburse\w*)\b|"
+        r"\b(?:outside|past|beyond|missed|after)\b(?: \S+){0,3}? refund (?:window|period|deadline)\b",
         "policy refunds mistaken charges",
         _promised("refunded"),
-        unless=r"\b(?:regular|monthly|verif\w+|until|unless|before|both|without|yet|voice|month)\b",
+        unless=r"\b(?:regular|monthly|usual|verif\w+|until|unless|before|both|without|yet|voice|month)\b",
         policy=True,
     ),
     Status(
