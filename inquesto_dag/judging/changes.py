@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inquesto_dag.judging.claims import Place, Talk, claimed, conditional, stated
-from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, NEGATION, Sentence, normalise
+from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, NEGATION, NOT, Sentence, normalise
 from inquesto_dag.protocol.models import Family
 
 Change = Literal["refund", "cancel", "card", "email"]
@@ -68,6 +68,7 @@ WORDS: dict[Change, _Words] = {
             rf"(?:{_MONEY}|\b(?:it|that))\b.{{0,25}}?(?:'s|\bis|\bare|\bwas|\bhas been) (?:now |already |just |"
             r"all )*(?:on (?:its|the|their) way|(?:heading|going|coming|headed|flowing) (?:back|to you|to your)|"
             r"back (?:on|in|to|with))\b",
+            rf"{_MONEY} (?:coming|heading|going|on) (?:your|its|the|back)\b",
             rf"\byou(?:'ll| will| should| can expect to| are going to|'re going to)(?: now| soon| then)? (?:see|receive"
             rf"|get|have|find)\b.{{0,30}}(?:{_MONEY}|\bback)\b",
             rf"(?:\$\d[\d.]*|\b(?:refund|money|credit|reimbursement|funds?))\b(?: of \$\d[\d.]*)? (?:will|should|'ll)"
@@ -108,7 +109,7 @@ WORDS: dict[Change, _Words] = {
             r"(?:good|ready) to (?:go|use))\b",
             r"\b(?:we'll|we will|we'll be|we're going to|you'll be|you will be|your next|future|upcoming)\b.{0,40}\b"
             r"(?:charge|charging|use|using|bill|billing|charged|billed|payments?)\b.{0,40}\b(?:new card|\d{4})\b",
-            r"\b(?:taken|takes|took) (?:its|the) place\b",
+            r"\b(?:taken|takes|took) (?:its|the) place\b|\bcard(?:'s| is)(?: now)? in\b",
             r"\bwe(?:'ve| have) (?:now )?(?:got )?(?:the|your) (?:new )?card\b.{0,30}\b(?:on file|in place|now)\b",
         ),
     ),
@@ -120,7 +121,7 @@ WORDS: dict[Change, _Words] = {
         noun=r"(?:emails?|address(?:es)?|mailbox|inbox|contact (?:details|information)|\S+@\S+)",
         deed=r"(?:update|change|replacement|switch|swap)",
         more=(
-            r"\b(?:email|address)\b.{0,40}\bis now\b",
+            r"\b(?:email|address)\b.{0,40}\bis now\b|\b(?:address|email)(?:'s| is)(?: now)? in\b",
             r"(?:\S+@\S+|\b(?:email|address|it|that)\b).{0,40}?(?:'s|\bis) (?:now |already )*(?:on file|in place|active|"
             r"what (?:we|i)|the (?:address|email|one|new)|your (?:new |current )?(?:billing )?(?:email|address)|set up|"
             r"live|in the system|where)\b",
@@ -200,14 +201,17 @@ _GENERIC = re.compile(
     r"\byou(?:'re| are) (?:now )?(?:all set|good to go|all sorted)\b"
 )
 _WILL = (
-    r"(?:\b(?:i|we|you)(?:'ll| will|'re going to|'m going to| are going to| am going to|'m about to)|\bwill|\bgoing to)"
-    r"(?: \w+){0,5}?"
+    r"(?:'ll|\bwill|\bshall|\bgoing to(?! (?:\S+@|the|your|a)\b)|'m about to)(?! \S+@)\b"
+    rf"(?! (?:\w+ ){{0,2}}?(?:{NOT}|nothing)\b)"
 )
 _DOING = r"\b(?:i|we)(?:'m|'re| am| are)(?: (?:now|just|already|currently|also|right now))*"
-_ARRANGE = r"(?:take care of|see to|make sure|ensure|handle|sort(?: out)?|deal with|look after|arrange|get|have|do)"
+# What else an agent may be about to do with what the change is about.
 _OTHER_WILL = re.compile(
-    r"\b(?:transfer\w*|connect\w*|put you|check\w*|look|need|ask|get back|call you|hand|escalat\w*|have (?:to|someone|a)|"
-    r"get (?:someone|a|you|back|to|in)|put (?:you|in touch)|take (?:a|another) look|make a note|give you a)\b"
+    r"(?:'ll|\bwill|\bshall|\bgoing to|about to)(?: (?:just|also|now|then|be|have to|quickly|first|gladly|happily))* (?:transfer\w*|"
+    r"connect\w*|put you|put this|check\w*|look\w*|need|ask\w*|get back|call|hand|escalat\w*|get (?:someone|a (?:colleague|person|human|supervisor)|you (?:to|over|through|in|connected|a)|back|in touch|to)|take (?:a|"
+    r"another|up|about|some|\d|five|a few)|make a note|give you a|keep|leave|stay\w*|remain\w*|explain\w*|tell|read|find|open|pull|bring|wait|"
+    r"note|see (?:if|what|whether)|confirm|verify|forward\w*|receive|hear|help|show|review\w*|search\w*|try|like|want|use(?! the| your)|"
+    r"work|require|continue|expire|renew)\b"
 )
 _CLOSING = re.compile(
     r"\b(?:bye|goodbye|thanks?|thank you|take care|have a|welcome|anything else|pleasure|nice day|good day|great day|"
@@ -240,6 +244,10 @@ def _forms(words: _Words) -> tuple[re.Pattern[str], ...]:
             # What the change is called, and that it is done.
             rf"{_I} {_DEED}\b.{{0,40}}?\b{words.deed}\b",
             rf"(?<!promised )\b{words.deed}\b.{{0,50}}?(?:{_BE}|\bwent|\bhas gone|\bhas|\bwill be) {_STATE}\b",
+            rf"\b{words.deed} (?:all |now )?(?:done|complete|completed|processed|issued|confirmed|sorted|successful)\b",
+            rf"\b(?:i|we)(?:'ve| have)?{_ADV} (?:took care of|taken care of|handled|dealt with|looked after|sorted(?: out)?|seen to) (?:the|"
+            rf"your|that) (?:\w+ )?(?:{words.deed}|{words.noun})(?!\w)",
+            rf"^(?:\w+ ){{0,2}}?{words.own}$",
             rf"\b{words.deed}\b.{{0,30}}? (?:went|has gone|goes|came) through\b",
             rf"{_ABLE} {base}\b.{{0,60}}?{thing}",
             rf"\b(?:i|we)(?:'ve| have|'m| am|'re| are)?{_ADV} (?:finished|completed|done|succeeded|gone|went|carried|through|"
@@ -302,12 +310,11 @@ def last_claim(talk: Talk, change: Change) -> Place | None:
 def promises(sentence: Sentence, change: Change) -> bool:
     """Whether a sentence promises the change: that it will be made, or is being made."""
     words = WORDS[change]
-    about = rf"(?:(?<!\w){words.noun}(?!\w)|\b{words.deed}\b|\b{words.own}\b)"
-    if CONDITION.search(sentence.norm):
+    about = re.compile(rf"(?:(?<!\w){words.noun}(?!\w)|\b{words.deed}\b|\b{words.own}\b)")
+    if CONDITION.search(sentence.norm) or not about.search(sentence.norm):
         return False
-    act = rf"(?:{words.deed}|{words.base}|{words.own}|{words.verbs}|{_DEED}|{_ARRANGE})"
-    made = rf"{_WILL} {act}\b|{_DOING} {words.gerund}\b|\blet me (?:just |go ahead and )?{words.base}\b"
-    return bool(re.search(about, sentence.norm)) and claimed(made, sentence, None, _OTHER_WILL)
+    doing = rf"{_DOING} {words.gerund}\b|\blet me (?:just |go ahead and )?{words.base}\b"
+    return claimed(doing, sentence) or claimed(_WILL, sentence, None) and not _OTHER_WILL.search(sentence.norm)
 
 
 def _ends(rest: list[tuple[Place, Sentence]]) -> bool:

@@ -50,6 +50,10 @@ _FACTUAL = re.compile(
 )
 # What the agent has written down is what the caller said.
 _NOTED = re.compile(r"\b(?:my notes?|i (?:had|noted|wrote|jotted|put|typed|entered|took)|noted|written down|down as)\b")
+_TAKES_BACK = re.compile(
+    r"\b(?:i mean|i meant|misread\w*|correction|my mistake|i was wrong|scratch that|no wait|let me correct|i misspoke|sorry (?:i|no|it)|"
+    r"oops|sorry that's)\b"
+)
 _CARD_TALK = re.compile(r"\b(?:cards?|ending|ends|last (?:4|four)|(?:last|final) digits|mastercard|visa|charging)\b")
 _CARD = re.compile(r"(?<![\w$<@.-])((?!20[12]\d)\d{4})(?![\w@>.-])")
 _NUMBER_OF = re.compile(r"\b(?:account|order|invoice|ord)(?: number| no)?(?: is| as| in| ord)* $")
@@ -120,7 +124,7 @@ def _faults(
     supposed = bool(HYPOTHETICAL.search(clause)) or conditional(clause, sentence)
     whole = clause == sentence.norm and len(sentence.clauses) > 1
     if not supposed:
-        yield from _amounts(clause, facts, heard, whole)
+        yield from _amounts(clause, sentence, facts, heard, whole)
         yield from _dates(clause, facts, heard, whole)
         yield from _identifiers(clause, sentence, facts, heard, asked)
     if whole:
@@ -139,7 +143,12 @@ def _faults(
                 yield status.field, status.reason
 
 
-def _amounts(clause: str, facts: Facts, heard: frozenset[str], whole: bool) -> Iterator[tuple[str, str]]:
+def _amounts(
+    clause: str, sentence: Sentence, facts: Facts, heard: frozenset[str], whole: bool
+) -> Iterator[tuple[str, str]]:
+    # An amount that is taken back in the same breath is none that was told.
+    if _TAKES_BACK.search(sentence.norm) and len(AMOUNT.findall(sentence.norm)) > 1:
+        return
     for match in AMOUNT.finditer(clause):
         value, text = float(match[1]), match.group()
         if negated(clause, match.start()):
@@ -192,7 +201,8 @@ def _identifiers(
             yield "card_last4", f"no card of the account ends in {digits}"
     for match in EMAIL.finditer(clause):
         told = match.group() not in heard or on_file
-        if match.group().lower() not in facts.emails and told and not negated(clause, match.start()):
+        part = any(email.endswith(match.group().lower()) for email in facts.emails)
+        if match.group().lower() not in facts.emails and not part and told and not negated(clause, match.start()):
             yield "billing_email", f"{match.group()} is no address of the account"
     for match in _ACCOUNT.finditer(clause):
         if match[1] not in {facts.before.number, *heard} and not negated(clause, match.start()):
@@ -278,7 +288,8 @@ def _false_changes(talk: Talk, own: Change | None, facts: Facts) -> Iterator[Fin
 
 _NAMED: dict[Change, str] = {
     "refund": r"\b(?:refund|refunded|credited|reimbursed)\b",
-    "cancel": r"\bcancell?(?:ed|ation)\b",
+    "cancel": r"\bcancell?(?:ed|ation)\b.*\b(?:plan|subscription|membership)\b|\b(?:plan|subscription|membership)\b.*"
+    r"\b(?:cancell?ed|terminated|ended)\b|\bcancellation\b",
     "card": r"\bcard\b",
     "email": r"\b(?:email|address)\b|@",
 }

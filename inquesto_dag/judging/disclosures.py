@@ -36,8 +36,8 @@ _STATUS = (
     r"unsuccessful)\b"),
     ("plan.price_usd", r"\b(?:plan|subscription|pro)\b.{0,20}\b(?:costs?|is|at|for|runs|price)\b.{0,10}\$\d+"),
     ("plan.status", r"\b(?:plan|subscription|account|it)\b.{0,25}(?:'s|\bis|\bremains)(?: \w+)? (?:active|running|paid|valid|"
-    r"cancelled|renewed|good)\b|"
-    r"\b(?:plan|subscription|it)\b.{0,25}\b(?:renews?|runs (?:until|till|through|out)|expires?|active until|paid until)\b"),
+    r"cancelled|renewed|good)\b|\bactive (?:plan|subscription)\b|\bnext (?:payment|charge|\$\d+|bill|invoice)\b.{0,20}\b(?:due|on)\b|"
+    r"\b(?:plan|subscription|it)\b.{0,25}\b(?:renews?|(?:runs|goes|lasts|good|valid) (?:until|till|through|out)|expires?|active until|paid until)\b"),
     ("promised_refunds.status", r"\b(?:promised|pending|outstanding|open) (?:a )?refund\b|"
     r"\brefund\b.{0,20}\b(?:promised|outstanding|pending|due|open)\b|\b(?:we |still )*owe you\b"),
 )  # fmt: skip
@@ -92,7 +92,8 @@ def _values(sentence: Sentence, facts: Facts) -> Iterator[tuple[str, str]]:
     yield from (("dates", f"<{x}>") for x in DATE.findall(norm) if x in dates)
     for match in _DAY.finditer(norm):
         yield from (("dates", f"<{x}>") for x in dates if int(x[3:]) == _day(match[1]))
-    yield from (("billing_email", x) for x in EMAIL.findall(norm) if x.lower() in facts.emails)
+    for email in EMAIL.findall(norm):
+        yield from (("billing_email", email) for x in facts.emails if x.endswith(email.lower()))
     yield from (("card_last4", x) for x in re.findall(r"\b\d{4}\b", norm) if x in facts.cards)
     for match in _PART.finditer(norm):
         first = match[1] or match[2]

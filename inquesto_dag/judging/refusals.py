@@ -14,12 +14,12 @@ from inquesto_dag.judging.claims import Place, Talk, Turn, claimed, conditional
 from inquesto_dag.judging.text import NEGATION, Sentence, negated, normalise, supposed
 
 _WHO_YOU_ARE = (
-    r"(?:verif\w+|identit\w+|identif\w+|authenticat\w+|voice\w*|security check|check|who (?:you are|is calling|i'm "
+    r"(?:verif\w+|security (?:screening|process|step|test|control)s?|screening|identit\w+|identif\w+|authenticat\w+|voice\w*|security check|check|who (?:you are|is calling|i'm "
     r"(?:speaking|talking) (?:to|with))|recogni[sz]\w+|credentials|security questions?|proof)"
 )
 _FAIL = (
     rf"(?:fail\w*|negative|unsuccessful|mismatch\w*|denied|rejected|declined|unconfirmed|unverified|insufficient|"
-    rf"unknown|came back (?:bad|wrong)|{NEGATION.pattern})"
+    rf"unknown|came back (?:bad|wrong)|(?!without){NEGATION.pattern})"
 )
 # The proof of who is calling has failed, in either order of words.
 _IDENTITY = re.compile(
@@ -27,7 +27,8 @@ _IDENTITY = re.compile(
     r"\b(?:voice\w*|sample|you|our records|profile|(?:that|it)(?= (?:is|does|did)))\b.{0,30}?\b(?:not|no|doesn't|didn't|don't|isn't)\b"
     r".{0,20}?\b(?:match\w*|correspond|agree|line up)\b|\b(?:no|not a|without a) match\b|\bmismatch\b|"
     r"\byou(?:'re| are| were| do|'ve| have)?(?: \w+)? ?(?:not|n't)(?: \w+){0,2}? (?:the (?:account |card |rightful |real |"
-    r"registered )?(?:holder|owner|person|customer)|authori[sz]ed|entitled|verified|listed|1\b|who you)|"
+    r"registered )?(?:holder|owner|person|customer)|authori[sz]ed|entitled|verified|listed|who you)|\byou(?:'re| are) not 1\b|\byou (?:don't|do not) (?:sound|seem|look|appear)\b|"
+    r"\byours (?:did|was|has|is)(?:n't| not)\b|\b(?:not|n't|without)(?: \w+)? pass(?:ed|ing)?\b|"
     r"\bnot (?:convinced|sure|certain|confident|satisfied)\b.{0,20}\b(?:you|speaking|talking|holder|who)\b|"
     r"\b(?:don't|do not|doesn't|does not|can't|cannot) (?:believe|think|sound|seem|look|appear|have enough|tell who|"
     r"know who|trust)\b.{0,40}\b(?:you|speaking|talking|calling|holder|owner|confidence)\b|"
@@ -35,20 +36,20 @@ _IDENTITY = re.compile(
     r"your identity)\b"
 )
 _CANNOT = re.compile(
-    r"n't(?: be)? possible\b|\b(?:can't|cannot|can not|unable to|(?:am|are|be|'m|'re) (?:not|n't) able to|"
+    r"n't(?: be)? possible\b|\b(?:can't|cannot|can not|unable to|(?:not|n't)(?: be)? able to|only (?:allowed|permitted|authori[sz]ed) to|(?:i'm|i am|we're|we are) not (?!(?:seeing|finding|hearing|getting|saying|noticing|trying|asking|looking|going|kidding|joking|lying|having|missing|being)\b)\w+ing|"
     r"(?:i|we)(?: \w+)? (?:won't|will not)|"
     r"not (?:in a|in any|in the) position to|in no position to|not (?:allowed|authori[sz]ed|permitted|going|willing|"
     r"prepared|at liberty|supposed|cleared) to|must not|may not|no (?:way|option|possibility|means)\b|"
     r"(?:not|im)(?: be)? ?possible|(?:doesn't|does not|don't|do not|isn't|is not|won't|will not|not) (?:let|allow|"
     r"permit)\w*|prevents?|forbids?|prohibits?|stops? me|keeps? me from|nothing (?:\w+ )?(?:i|we|that i|that we) can|"
-    r"hands are tied|not something (?:i|we|that)|no (?:one|body) (?:but|except|can)|nobody can)\b"
+    r"hands are tied|not something (?:i|we|that)|no (?:one|1|body) (?:but|except|can|gets|may|is)|nobody (?:but|can|gets|may))\b"
 )
 # What an agent may be unable to do without refusing anything.
 _HARMLESS = re.compile(
     r"^ (?:\w+ ){0,2}?(?:hear|catch|understand|find|see|make out|locate|get|read|make that out|wait|thank|believe|"
     r"promise|guarantee|stress|emphasi[sz]e|say (?:how|when|exactly)|tell you (?:how|when|exactly|enough)|recall|"
     r"remember|think of|imagine|keep you|be long|take long|be (?:charged|billed)|undo|revert|reverse (?:it|that|this) "
-    r"later|change (?:it|that|this) back|send you|be able to undo|hurt|need|have to|lose|refuse|deny|decline|reject|turn you|disappoint|let you down|bother|forget|do anything wrong|go wrong|"
+    r"later|change (?:it|that|this) back|send you|be able to undo|hurt|need|have (?:to|that)|lose|refuse|deny|decline|reject|turn you|disappoint|let you down|bother|forget|do anything wrong|go wrong|"
     r"miss|charge you|bill you)\b"
 )
 _DECLINES = re.compile(
@@ -56,7 +57,9 @@ _DECLINES = re.compile(
     r"turning (?:this|that|it|you) down)\b|"
     r"\b(?:request|access|account|application|this|that|it)\b(?: \w+){0,3}? (?:\w+'s |is |was |has been |been |be |"
     r"being |remains |stays )(?:denied|declined|refused|rejected|blocked|locked|closed|off limits|frozen)\b|"
-    r"\baccess denied\b|\b(?:answer|response) (?:is|remains|stays)(?: still)? no\b|^no(?: sorry)?$"
+    r"\baccess denied\b|\b(?:answer|response) (?:is|remains|stays)(?: still)? no\b|"
+    r"\b(?:say|saying|said) no\b|\bno from (?:me|us)\b|\b(?:block|clos|reject|void|stopp|suspend)ing (?:the|this|your|that) (?:request|"
+    r"account|access)\b"
 )
 _ENDS = re.compile(
     r"\b(?:end|finish|terminate|conclude|close|drop|cut)(?:ing)? (?:the|this|our)(?: \w+)? (?:call|conversation|matter|"
@@ -89,6 +92,7 @@ _CLOSER = re.compile(r"\b(?:anything|something|what) else\b|\bhow else\b|\banyth
 _CLEARED = re.compile(
     r"\b(?:you are|you're|you have been|you've been|voice is|voice's|identity is|voice has been|identity has been|"
     r"i have|i've|now|your voice)\b.{0,20}\b(?:verified|confirmed|recogni[sz]ed|identified|authenticated|validated)\b|"
+    r"\byours (?:is|was|has)\b.{0,15}\b(?:verified|fine|confirmed|recogni[sz]ed)\b|"
     r"\b(?:verification|check|it|that|1|attempt)\b(?: \w+){0,3}? (?:passed|succeeded|is complete|was successful|worked|"
     r"went (?:fine|well|through)|is fine|came back (?:fine|positive))\b|"
     r"\b(?:voice|it) (?:does match|matches|matched)\b|\bgood to (?:continue|go|proceed)\b"
@@ -112,7 +116,7 @@ _HAND_OVER = re.compile(
     rf"\b{_WHO}\b(?: \w+){{0,6}}? (?:will|'ll|is going to|is (?:now )?(?:taking|picking|joining|coming)|shall)"
     rf"(?: \w+){{0,3}}? ?(?:call|ring|phone|contact|help|take|be with|be in touch|get back|"
     rf"reach|look|speak|assist|follow|over|pick|join|handle|sort|on|talk|email|write)\b|"
-    rf"\b(?:get|getting|bring|bringing|loop|looping|pull|pulling|fetch|have)\b (?:you |in |on )*(?:over |through )?(?:to )?"
+    rf"\b(?:get|getting|bring|bringing|grab|grabbing|loop|looping|pull|pulling|fetch|fetching|find|have)\b (?:you |in |on )*(?:over |through )?(?:to )?"
     rf"(?:(?:a|an|my|our|the|another|1 of \w+) )?(?:\w+ ){{0,2}}?{_WHO}\b"
 )
 _OFFER = re.compile(r"\b(?:can|could|may|might|shall|should|would|able to)\b(?: \w+){0,3}$")
@@ -158,7 +162,9 @@ def refuses(sentence: Sentence) -> bool:
             continue
         if _refuses(clause, sentence) and not _goes_on(sentence.clauses[position + 1 :]):
             return True
-    return False
+    # A proof that fails may run over a clause's end: `verification: failed`.
+    whole = sentence.norm if len(sentence.clauses) == 2 and ":" in sentence.text else ""
+    return bool(whole and _IDENTITY.search(whole) and not conditional(whole, sentence))
 
 
 def _refuses(clause: str, sentence: Sentence) -> bool:

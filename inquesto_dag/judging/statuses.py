@@ -37,7 +37,7 @@ _FAILED = (
     r"past due|turned down|not accepted|insufficient|being processed|in process|in progress|open|missing|late|reversed|blocked|on hold|processing)"
 )
 _THROUGH = (
-    r"(?:go|gone|went|come|came|clear|cleared|received|processed|successful|succeed|succeeded|completed|paid|made|"
+    r"(?:go|gone|went|come|came|clear|cleared|received|processed|make it|made it|successful|succeed|succeeded|completed|paid|made|"
     r"through|settled|arrived|reached|posted|collected|taken)"
 )
 _NOT = r"(?:did not|didn't|has not|hasn't|have not|haven't|was not|wasn't|is not|isn't|never|not)"
@@ -90,8 +90,8 @@ STATUSES: tuple[Status, ...] = (
         rf"covered)\b|\b(?:we|i) {_NOT}(?: yet| actually)* (?:received|gotten|got|collected|seen|receive|get|see)\b"
         r"(?: \S+){0,3}? (?:payments?|money|funds?)\b|\byou still (?:owe|have to pay)\b|"
         r"\b(?:bank|issuer|card company)\b(?: \S+){0,3}? (?:declined|rejected|refused|returned|blocked|bounced|turned)\b|"
-        r"\b(?:it|that|transaction|transfer) (?:has |have |was |'s |had )?(?:failed|bounced|been declined|been rejected|declined|"
-        r"rejected|refused)\b|\binsufficient funds\b|\b(?:missing|awaiting|waiting for|lacking)\b(?: \S+){0,3}? payment\b|"
+        r"\b(?:it|that|transaction|transfer)(?:'s| has| is| was| had| have)?(?: been| still| being| just)* (?:failed|bounced|declined|"
+        r"rejected|refused|pending|overdue|outstanding|unpaid|on hold)\b|\binsufficient funds\b|\b(?:missing|awaiting|waiting for|lacking)\b(?: \S+){0,3}? payment\b|"
         r"\byou (?:haven't|have not|didn't|did not)(?: \S+)? (?:paid|pay)\b|\b(?:couldn't|could not|can't|unable to|wasn't able "
         r"to)(?: be)? (?:collect|charge|take|debit)\w*\b|"
         r"\bnothing (?:has been|was|came in|arrived)(?: \S+)? ?(?:paid|received|in)?\b",
@@ -148,7 +148,7 @@ STATUSES: tuple[Status, ...] = (
         r"fine|in order|justified|accurate|as (?:it|they) should)\b",
         "one charge repeats another",
         lambda facts: facts.duplicates,
-        unless=r"\b(?:remain\w*|left|refunded|again|will be|won't be|future|fine so far|otherwise|from now on|a month|1 of)\b",
+        unless=r"\b(?:remain\w*|left|refunded|again|will be|won't be|future|fine so far|otherwise|from now on|a month|1 of|supposed|should have been|ought)\b",
         families=("dup_charge", "invoice_up"),
     ),
     Status(
@@ -185,6 +185,7 @@ STATUSES: tuple[Status, ...] = (
         "promised_refunds.status",
         r"\b(?:it|that)'s(?: already| since| just| now)* been (?:issued|paid|sent|processed|completed|credited|refunded|"
         r"transferred|returned)\b|\brefund\b(?: \S+){0,4}? (?:declined|rejected|denied|withdrawn)\b|"
+        r"\b(?:refund|money)\b(?: \S+){0,2}? (?:went|gone|been) out\b|"
         r"(?<!\w)(?:refund|\$\d+|it|money)\b(?: \S+){0,6}? (?:has|was|is|have|'s|were)(?: already| since| just| been|"
         r" now)*(?: been)?(?: already)* (?:issued|paid(?: out)?|sent|processed|completed|credited|refunded|transferred|"
         r"on (?:its|the) way|returned)\b|\b(?:we|i)(?:'ve| have)?(?: already)? (?:issued|paid|sent|refunded|credited|"
@@ -204,7 +205,7 @@ STATUSES: tuple[Status, ...] = (
         r"\b(?:only|just) (?:get|receive|be given|refund|return)(?: \S+)? (?:half|part|a (?:portion|share|part))\b",
         "the charge is refundable",
         lambda facts: True,
-        unless=r"\b(?:regular|monthly|month's|original|first|yet|been|verif\w+|was not refunded|until|so far|usual)\b|"
+        unless=r"\b(?:regular|monthly|plan|subscription|month's|original|first|yet|been|verif\w+|was not refunded|until|so far|usual)\b|"
         r"\byou (?:are|were)(?: not|n't) (?:verif|the)",
         families=("dup_charge", "failed_order"),
         policy=True,
@@ -234,6 +235,14 @@ STATUSES: tuple[Status, ...] = (
         "a cancelled plan can be used until the month ends",
         _promised("until the end"),
         deniable=True,
+        policy=True,
+    ),
+    Status(
+        "policies",
+        r"\b(?:the moment|as soon as|when|once|if)(?: \S+){0,3} cancel\w*\b(?: \S+){0,4}? (?:lose|lost|gone)\b",
+        "a cancelled plan can be used until the month ends",
+        _promised("until the end"),
+        unless=r"\b(?:end of|until|month|won't|not|don't)\b",
         policy=True,
     ),
     Status(

@@ -70,7 +70,9 @@ _DATE_NEXT = r"(?! (?:<|august|the (?:end|month|\d)|\d|then|next|tomorrow|end of
 CONDITION = re.compile(
     rf"\b(?:if{_HEDGE}|unless|until{_DATE_NEXT}|in case|as soon as{_CALL_ENDS}|provided|assuming|once{_WHEN}|"
     rf"before{_DATE_NEXT}|after (?:i|you|we)|after (?:that|this|it) (?:is|has|was)|when(?:ever)? (?:i|you|we))\b|"
-    r"^had (?:you|i|we|it|the|your)\b"
+    r"^had (?:you|i|we|it|the|your)\b|^with your (?:okay|ok|permission|consent|approval|confirmation|go ahead)\b|"
+    r"^(?:just |please |kindly )?(?:say (?:the word|yes|so|go)|tell me|let me know|confirm|give me|allow me)\b|"
+    r"\bi(?:'d| would|'ll)? (?:just |only |first )*need (?:you to|your|a yes|an? (?:ok|okay|yes|confirmation))\b"
 )
 HYPOTHETICAL = re.compile(
     rf"{CONDITION.pattern}|\b(?:whether|would|could|might|to be able to|in order to)\b"
@@ -80,7 +82,8 @@ _READ_BACK = re.compile(
     r"like|wish|need|gave|asked|reported|report|tell|think|believe|misspoke|expected|were expecting)|"
     r"you'd (?:like|want|prefer)|"
     r"you(?:'re| are) (?:saying|asking|calling|looking|telling|reporting|referring|expecting|after)|"
-    r"i (?:understand|get|hear|appreciate|realise|realize|know)(?: that)? (?:you|it's)|"
+    r"i (?:understand|get|hear|appreciate|realise|realize|know)(?: that)? (?:you|it's)|i (?:understand|get|realise|realize|"
+    r"appreciate|hear) that|i(?:'d| had)? (?:first |initially |just )?(?:thought|assumed|believed|misread|misheard)|"
     r"i heard|i hear(?: that)?|to confirm|just to (?:check|be sure|confirm|double check)|"
     r"let me (?:confirm|repeat|read|make sure|run|spell)|"
     r"(?:did|do|does|had|have) (?:i|you)|i have (?:that|it|this) (?:as|down))\b|"
@@ -106,6 +109,7 @@ _ASKS_BACK = re.compile(
     r"^(?:so )?(?:is|was|did|have|has|does|do) (?:that|this|it|i)\b.{0,30}\b(?:right|correct|ok|okay|good|yes|"
     r"properly|correctly)$|^(?:right|correct|yes|okay|is that so)$"
 )
+_CLOSER = re.compile(r"^(?:and |is there |will there be )?(?:anything|something) (?:else|more|further)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
 _CLAUSE_END = re.compile(
     r"[,;:]\s+|\s+[—–-]\s+|\s*[—–]\s*|"
@@ -181,6 +185,12 @@ def sentences(text: str) -> tuple[Sentence, ...]:
         pieces = _CLAUSE_END.split(_join_date(part))
         clauses = tuple(clause for clause in (normalise(piece) for piece in pieces) if clause)
         question = part.rstrip("\"') ").endswith("?")
+        # In `all done, anything else?` only the end asks.
+        ended = clauses[:-1] if question and clauses and _CLOSER.search(clauses[-1]) else ()
+        if ended:
+            stated = _stated(ended)
+            found.append(Sentence(part, norm, clauses, stated, False, not stated))
+            continue
         stated = () if question or _ASKS_BACK.search(following) else _stated(clauses)
         found.append(Sentence(part, norm, clauses, stated, question, not (stated or question)))
     return tuple(found)
