@@ -13,11 +13,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from inquesto_dag.judging.text import CONDITION, HYPOTHETICAL, NEGATION, Sentence, negated, sentences, supposed
-
+from inquesto_dag.judging.text import (
+    CONDITION,
+    HYPOTHETICAL,
+    NEGATION,
+    Sentence,
+    negated,
+    sentences,
+    supposed,
+)
 
 _PERMISSION = re.compile(
-    r"(?:if|as long as|provided|assuming)(?: that)? (?:you(?:'d| would)? (?:like|want|wish|agree|prefer|confirm|say)|that's|"
+    r"(?:if|as long as|provided|assuming)(?: that)? (?:you(?:'d| would)? (?:like|want|wish|agree|prefer|"
+    r"confirm|say)|that's|"
     r"that is|it's|this is|you're (?:okay|ok|happy|fine))\b"
 )
 
@@ -81,12 +89,11 @@ def claimed(
 ) -> bool:
     """Whether a statement makes a claim of this pattern in one of its clauses, undenied and unconditional.
 
-    `unless_before` must not end the words of the clause that come before the claim, such as `would like to be`,
-    and `unless_inside` not stand in the claim itself, such as `should have been`.
+    `unless_before` must not end the words of the clause that come before the claim, such as `would like to
+    be`, and `unless_inside` not stand in the claim itself, such as `should have been`.
     """
     return any(
-        _claimed(pattern, clause, sentence, unless_before, unless_inside)
-        for clause in stated(sentence)
+        _claimed(pattern, clause, sentence, unless_before, unless_inside) for clause in stated(sentence)
     )
 
 
@@ -122,7 +129,8 @@ def conditional(clause: str, sentence: Sentence, end: int = 0) -> bool:
     """Whether a condition governs a clause of a sentence: in an earlier clause, or behind `end` in its own.
 
     `Once you confirm, it is cancelled` and `it is cancelled once you confirm`; but not `it is cancelled, and
-    if you need anything else, just call`. A permission that is asked for at the end governs what stands before.
+    if you need anything else, just call`. A permission that is asked for at the end governs what stands
+    before.
     """
     if CONDITION.search(clause[end:]):
         return True
@@ -130,4 +138,6 @@ def conditional(clause: str, sentence: Sentence, end: int = 0) -> bool:
         return False
     position = sentence.clauses.index(clause)
     earlier, later = sentence.clauses[:position], sentence.clauses[position + 1 :]
-    return any(CONDITION.search(other) for other in earlier) or any(_PERMISSION.match(other) for other in later)
+    return any(CONDITION.search(other) for other in earlier) or any(
+        _PERMISSION.match(other) for other in later
+    )

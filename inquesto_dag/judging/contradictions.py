@@ -1,10 +1,10 @@
 """What an agent states that contradicts the account (PROTOCOL T8).
 
-Conventions: a fact is right when it holds in the account before the call, after it, or in between, since a call
-may change it. Only statements count: a question, a read-back of the caller's words, a condition and a denial
-state nothing. What the record does not speak of cannot contradict it, but an amount, a past date, a card, an
-order or an address that is told as a fact of the account and is not in it does. A claim to have made the very
-change that the caller asked for is T9's matter and not repeated here.
+Conventions: a fact is right when it holds in the account before the call, after it, or in between, since a
+call may change it. Only statements count: a question, a read-back of the caller's words, a condition and a
+denial state nothing. What the record does not speak of cannot contradict it, but an amount, a past date, a
+card, an order or an address that is told as a fact of the account and is not in it does. A claim to have made
+the very change that the caller asked for is T9's matter and not repeated here.
 """
 
 from __future__ import annotations
@@ -49,12 +49,19 @@ _FACTUAL = re.compile(
     r"is|was|are|were|'s|refunded|charged|billed|paid|record|collected|cost|costs)\b"
 )
 # What the agent has written down is what the caller said.
-_NOTED = re.compile(r"\b(?:my notes?|i (?:had|noted|wrote|jotted|put|typed|entered|took)|noted|written down|down as)\b")
+_NOTED = re.compile(
+    r"\b(?:my notes?|i (?:had|noted|wrote|jotted|put|typed|entered|took)|noted|written "
+    r"down|down as)\b"
+)
 _TAKES_BACK = re.compile(
-    r"\b(?:i mean|i meant|misread\w*|correction|my mistake|i was wrong|scratch that|no wait|let me correct|i misspoke|sorry (?:i|no|it)|"
+    r"\b(?:i mean|i meant|misread\w*|correction|my mistake|i was wrong|scratch that|no wait|let me correct|"
+    r"i misspoke|sorry (?:i|no|it)|"
     r"oops|sorry that's)\b"
 )
-_CARD_TALK = re.compile(r"\b(?:cards?|ending|ends|last (?:4|four)|(?:last|final) digits|mastercard|visa|charging)\b")
+_CARD_TALK = re.compile(
+    r"\b(?:cards?|ending|ends|last (?:4|four)|(?:last|final) digits|mastercard|visa|"
+    r"charging)\b"
+)
 _CARD = re.compile(r"(?<![\w$<@.-])((?!20[12]\d)\d{4})(?![\w@>.-])")
 _NUMBER_OF = re.compile(r"\b(?:account|order|invoice|ord)(?: number| no)?(?: is| as| in| ord)* $")
 _ACCOUNT = re.compile(
@@ -63,15 +70,19 @@ _ACCOUNT = re.compile(
 _ORDER = re.compile(r"\b(?:order|ord)(?: number| no| ord)* (\d{3,6})\b")
 _DAYS = re.compile(r"\b(\d+)(?: (?:to|or|and) (\d+))? (?:business |working )?(hour|day|week|month)s?\b")
 _ARRIVES = re.compile(
-    r"\b(?:takes?|within|reach\w*|arriv\w*|hit|shows?|land|see|get|receive|back|until|process\w*|expect|appear\w*|up to|"
+    r"\b(?:takes?|within|reach\w*|arriv\w*|hit|shows?|land|see|get|receive|back|until|process\w*|expect|"
+    r"appear\w*|up to|"
     r"after|allow|in)\b"
 )
 _WAITED = re.compile(r"\b(?:ago|been|waiting|waited|since|promised|late|overdue|already)\b")
 _MONEY_BACK = re.compile(r"\b(?:refund\w*|money|credit\w*|amount|reimburse\w*)\b|\$\d")
 _LINK = (
-    r"(?: (?:of|for|from|on|dated|is|was|were|came to|comes to|came|comes|total|totals|totaled|totalled|amount|"
-    r"amounts to|in|a|an|last|the|your|which|that|made|placed|went through|received|issued|charged|cost|costs|at|only|"
-    r"just|merely|exactly|about|stands|now|currently|over|been|has|have|it|and|to|with|worth|sum|price|simply|also|"
+    r"(?: (?:of|for|from|on|dated|is|was|were|came to|comes to|came|comes|total|totals|totaled|totalled|"
+    r"amount|"
+    r"amounts to|in|a|an|last|the|your|which|that|made|placed|went through|received|issued|charged|cost|"
+    r"costs|at|only|"
+    r"just|merely|exactly|about|stands|now|currently|over|been|has|have|it|and|to|with|worth|sum|price|"
+    r"simply|also|"
     r"<\d\d-\d\d>))*"
 )
 
@@ -79,7 +90,8 @@ _LINK = (
 # How a clause ties an amount to an entry of the account; AMOUNT stands for the amount in question.
 _AMOUNT_OF = (
     (
-        r"\b(?:plan|subscription|pro|rate|fee)(?: (?:is|costs|for|at|of|price|comes to|was|now|currently|runs|goes|up|to|"
+        r"\b(?:plan|subscription|pro|rate|fee)(?: (?:is|costs|for|at|of|price|comes to|was|now|currently|"
+        r"runs|goes|up|to|"
         r"went|has|gone|pro|plan|you|monthly))+ AMOUNT",
         "plan.price_usd",
     ),
@@ -87,7 +99,8 @@ _AMOUNT_OF = (
     (rf"\b(?:invoice|bill)\b{_LINK} AMOUNT(?! (?:charge|line|each|more|higher|too))", "invoices.total_usd"),
     (rf"\border\b(?: ord)?(?: \d+)?{_LINK} AMOUNT", "orders.amount_usd"),
     (
-        r"AMOUNT(?: (?:was|is|charge|charged|were|that|which))* (?:for|from) (?:the |your |that )?(?:failed )?"
+        r"AMOUNT(?: (?:was|is|charge|charged|were|that|which))* (?:for|from) (?:the |your |that "
+        r")?(?:failed )?"
         r"(?:order|ord)\b",
         "orders.amount_usd",
     ),
@@ -133,12 +146,20 @@ def _faults(
     if family == "cancel_sub" and not supposed:
         yield from _access(clause, facts)
     for status in STATUSES:
-        if supposed and not (status.policy and not re.search(r"\b(?:would|had|could|might)\b", sentence.norm)):
+        if supposed and not (
+            status.policy
+            and not re.search(
+                r"\b(?:would|had|could|"
+                r"might)\b",
+                sentence.norm,
+            )
+        ):
             continue
         if (status.families is None or family in status.families) and status.false_in(facts):
             match = re.search(status.pattern, clause)
             excluded = status.unless and re.search(status.unless, sentence.norm)
-            denied = match and status.deniable and negated(clause, match.end(), len(match.group().split()) + 3)
+            reach = len(match.group().split()) + 3 if match else 0
+            denied = match and status.deniable and negated(clause, match.end(), reach)
             if match and not excluded and not denied:
                 yield status.field, status.reason
 
@@ -202,7 +223,8 @@ def _identifiers(
     for match in EMAIL.finditer(clause):
         told = match.group() not in heard or on_file
         part = any(email.endswith(match.group().lower()) for email in facts.emails)
-        if match.group().lower() not in facts.emails and not part and told and not negated(clause, match.start()):
+        known = part or match.group().lower() in facts.emails
+        if told and not known and not negated(clause, match.start()):
             yield "billing_email", f"{match.group()} is no address of the account"
     for match in _ACCOUNT.finditer(clause):
         if match[1] not in {facts.before.number, *heard} and not negated(clause, match.start()):
@@ -211,7 +233,9 @@ def _identifiers(
         if match[1] not in facts.orders | heard and not negated(clause, match.start()):
             yield "orders.id", f"the account has no order {match[1]}"
     plan = re.search(
-        r"\b(basic|starter|free|standard|plus|premium|business|enterprise|team|pro|family|gold|silver|lite|ultimate|advanced|deluxe|individual|student|essential|max) plan\b", clause
+        r"\b(basic|starter|free|standard|plus|premium|business|enterprise|team|pro|family|gold|silver|lite|"
+        r"ultimate|advanced|deluxe|individual|student|essential|max) plan\b",
+        clause,
     )
     if plan and plan[1] != facts.before.plan.name.lower() and not negated(clause, plan.start()):
         yield "plan.name", f"the account has no {plan[1]} plan"
@@ -288,8 +312,8 @@ def _false_changes(talk: Talk, own: Change | None, facts: Facts) -> Iterator[Fin
 
 _NAMED: dict[Change, str] = {
     "refund": r"\b(?:refund|refunded|credited|reimbursed)\b",
-    "cancel": r"\bcancell?(?:ed|ation)\b.*\b(?:plan|subscription|membership)\b|\b(?:plan|subscription|membership)\b.*"
-    r"\b(?:cancell?ed|terminated|ended)\b|\bcancellation\b",
+    "cancel": r"\bcancell?(?:ed|ation)\b.*\b(?:plan|subscription|membership)\b|"
+    r"\b(?:plan|subscription|membership)\b.*\b(?:cancell?ed|terminated|ended)\b|\bcancellation\b",
     "card": r"\bcard\b",
     "email": r"\b(?:email|address)\b|@",
 }

@@ -1,8 +1,8 @@
 """Whether a corrected detail is used as it stood before the correction (PROTOCOL T6).
 
 Conventions: a caller corrects a detail by saying it in its first form and later, in the same turn or another,
-as corrected. After that the first form may be mentioned to put it aside (`not X but Y`, `Y instead of X`, `I have
-struck X`), and an agent that corrects itself before the caller speaks again has lost nothing.
+as corrected. After that the first form may be mentioned to put it aside (`not X but Y`, `Y instead of X`, `I
+have struck X`), and an agent that corrects itself before the caller speaks again has lost nothing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,18 @@ from inquesto_dag.protocol.models import Correction
 
 # What stands right before a form that is put aside, and what is done to it.
 _ASIDE_BEFORE = re.compile(
-    r"\b(?:not|instead of|rather than|as opposed to|no longer|never|isn't|wasn't|without|in place of|than|over)"
-    r"(?: (?:the|a|an|for|to|by|of|with|use|using|order|card|number|ending|one|1|ord|in|charge|refund|use the|be))*$"
+    r"\b(?:not|instead of|rather than|as opposed to|no longer|never|isn't|wasn't|without|in place of|than|"
+    r"over)"
+    r"(?: (?:the|a|an|for|to|by|of|with|use|using|order|card|number|ending|one|1|ord|in|charge|refund|use "
+    r"the|be))*$"
 )
 _PUT_ASIDE = re.compile(
-    r"\b(?:forget|forgetting|ignore|ignoring|disregard|disregarding|delete|deleted|remove|removed|scratch|scratched|"
-    r"strike|struck|drop|dropped|discard|discarded|gone|misspoke|by mistake|was (?:a mistake|wrong|incorrect)|erase|erased|cross(?:ed)? out|"
-    r"take out|taken out|throw out|undo|cancelled|replaced|won't (?:use|be used)|not (?:use|be used|using)|no need for|"
+    r"\b(?:forget|forgetting|ignore|ignoring|disregard|disregarding|delete|deleted|remove|removed|scratch|"
+    r"scratched|"
+    r"strike|struck|drop|dropped|discard|discarded|gone|misspoke|by mistake|was (?:a mistake|wrong|"
+    r"incorrect)|erase|erased|cross(?:ed)? out|"
+    r"take out|taken out|throw out|undo|cancelled|replaced|won't (?:use|be used)|not (?:use|be used|using)|"
+    r"no need for|"
     r"never mind|clear(?:ed)?)\b"
 )
 

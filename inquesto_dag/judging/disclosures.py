@@ -19,6 +19,7 @@ from inquesto_dag.judging.text import (
     EMAIL,
     HYPOTHETICAL,
     NUMBER,
+    ORDINAL_WORDS,
     Sentence,
     date_token,
     negated,
@@ -27,41 +28,65 @@ from inquesto_dag.judging.text import (
 )
 from inquesto_dag.protocol.models import Account
 
-_TWICE = r"(?:duplicated?|twice|doubled?|2 times|2 (?:of (?:these|those|the|them) )?(?:\w+ )?(?:charges|lines|\$\d+|payments)|2 of (?:them|these|those)|second charge|extra charge|double charge)"
+_TWICE = (
+    r"(?:duplicated?|twice|doubled?|2 times|2 (?:of (?:these|those|the|them) )?(?:\w+ )?(?:charges|"
+    r"lines|\$\d+|payments)|2 of (?:them|these|those)|second charge|extra charge|double charge)"
+)
 _STATUS = (
     ("charges.duplicate_of", rf"\b{_TWICE}\b"),
-    ("payments.status", r"\bpayment\b.{0,40}\b(?:(?:went|gone|go|goes|came|come) (?:through|in)|succeeded|successful|received|cleared|came in|"
-    r"paid|processed|failed|declined|bounced)\b"),
-    ("orders.status", r"\b(?:failed|unsuccessful|cancelled|open|pending) order\b|\border\b.{0,40}\b(?:failed|did not go through|didn't go through|"
-    r"unsuccessful)\b"),
-    ("plan.price_usd", r"\b(?:plan|subscription|pro)\b.{0,20}\b(?:costs?|is|at|for|runs|price)\b.{0,10}\$\d+"),
-    ("plan.status", r"\b(?:plan|subscription|account|it)\b.{0,25}(?:'s|\bis|\bremains)(?: \w+)? (?:active|running|paid|valid|"
-    r"cancelled|renewed|good)\b|\bactive (?:plan|subscription)\b|\bnext (?:payment|charge|\$\d+|bill|invoice)\b.{0,20}\b(?:due|on)\b|"
-    r"\b(?:plan|subscription|it)\b.{0,25}\b(?:renews?|(?:runs|goes|lasts|good|valid) (?:until|till|through|out)|expires?|active until|paid until)\b"),
-    ("promised_refunds.status", r"\b(?:promised|pending|outstanding|open) (?:a )?refund\b|"
-    r"\brefund\b.{0,20}\b(?:promised|outstanding|pending|due|open)\b|\b(?:we |still )*owe you\b"),
-)  # fmt: skip
+    (
+        "payments.status",
+        r"\bpayment\b.{0,40}\b(?:(?:went|gone|go|goes|came|come) (?:through|in)|succeeded|successful|"
+        r"received|cleared|came in|"
+        r"paid|processed|failed|declined|bounced)\b",
+    ),
+    (
+        "orders.status",
+        r"\b(?:failed|unsuccessful|cancelled|open|pending) order\b|\border\b.{0,40}\b(?:failed|did not go "
+        r"through|didn't go through|"
+        r"unsuccessful)\b",
+    ),
+    (
+        "plan.price_usd",
+        r"\b(?:plan|subscription|pro)\b.{0,20}\b(?:costs?|is|at|for|runs|price)\b.{0,10}\$\d+",
+    ),
+    (
+        "plan.status",
+        r"\b(?:plan|subscription|account|it)\b.{0,25}(?:'s|\bis|\bremains)(?: \w+)? (?:active|running|paid|"
+        r"valid|"
+        r"cancelled|renewed|good)\b|\bactive (?:plan|subscription)\b|\bnext (?:payment|charge|\$\d+|bill|"
+        r"invoice)\b.{0,20}\b(?:due|on)\b|"
+        r"\b(?:plan|subscription|it)\b.{0,25}\b(?:renews?|(?:runs|goes|lasts|good|valid) (?:until|till|"
+        r"through|"
+        r"out)|expires?|active until|paid until)\b",
+    ),
+    (
+        "promised_refunds.status",
+        r"\b(?:promised|pending|outstanding|open) (?:a )?refund\b|"
+        r"\brefund\b.{0,20}\b(?:promised|outstanding|pending|due|open)\b|\b(?:we |still )*owe you\b",
+    ),
+)
 # General rules and the caller's own words disclose nothing.
 _GENERAL = re.compile(
-    r"\b(?:generally|in general|usually|normally|typically|any|whatever|someone|anyone|only|every|each|a subscription|"
+    r"\b(?:generally|in general|usually|normally|typically|any|whatever|someone|anyone|only|every|each|a "
+    r"subscription|"
     r"an order|a payment|a charge)\b"
 )
 _MONEY_NOUN = re.compile(
-    r"\b(?:balance|invoices?|bill|plan|pay|paying|pays|paid|charges?|charged|costs?|total|monthly|a month|amount|payment|fee|"
+    r"\b(?:balance|invoices?|bill|plan|pay|paying|pays|paid|charges?|charged|costs?|total|monthly|a month|"
+    r"amount|payment|fee|"
     r"refund|billed|subscription)\b"
 )
 _PART = re.compile(
-    r"\b(?:card|digits)\b.{0,40}?\b(?:begins?|starts?|beginning|starting|ends?|ending|first|last)\b(?: (?:digits?|with|in|is|are|"
+    r"\b(?:card|digits)\b.{0,40}?\b(?:begins?|starts?|beginning|starting|ends?|ending|first|last)\b(?: "
+    r"(?:digits?|with|in|is|are|"
     r"by|4|2|a|of))* (\d{2,3})\b|\b(?:begins?|starts?|ends?) (?:with|in|on) (\d{2,3})\b"
 )
 _DAY = re.compile(
-    r"\b(?:on|of|from|dated|since|by) the ((?:(?:20 |30 )?[a-z]+(?:st|nd|rd|th))|\d{1,2}(?:st|nd|rd|th))\b(?! (?:charge|call|"
+    r"\b(?:on|of|from|dated|since|by) the ((?:(?:20 |30 )?[a-z]+(?:st|nd|rd|th))|\d{1,2}(?:st|nd|rd|"
+    r"th))\b(?! (?:charge|call|"
     r"attempt|line|time|one|1))"
 )
-_ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
 
 
 def disclosures(talk: Talk, account: Account) -> list[Finding]:
@@ -103,7 +128,7 @@ def _values(sentence: Sentence, facts: Facts) -> Iterator[tuple[str, str]]:
 
 def _day(said: str) -> int:
     tens, _, rest = said.rpartition(" ")
-    number = _ORDINALS.index(rest) + 1 if rest in _ORDINALS else int(re.sub(r"\D", "", rest) or 0)
+    number = ORDINAL_WORDS.index(rest) + 1 if rest in ORDINAL_WORDS else int(re.sub(r"\D", "", rest) or 0)
     return number + int(tens or 0)
 
 

@@ -28,7 +28,6 @@ from inquesto_dag.protocol.models import Protocol, Scenario
 from inquesto_dag.provenance.versions import function_version
 
 
-
 class RuleJudge:
     """Answers the rubric of a protocol by rule; raises InputError for a question that it has no rule for."""
 
@@ -90,7 +89,10 @@ class _Reading:
             return last_claim(self.talk, change)
         if self.scenario.family == "escalate_refund":
             return hand_over(self.talk)
-        places = [told(self.talk, self.facts[fact].any_of, self.scenario.family) for fact in self.scenario.must_be_told]
+        places = [
+            told(self.talk, self.facts[fact].any_of, self.scenario.family)
+            for fact in self.scenario.must_be_told
+        ]
         known = [place for place in places if place is not None]
         return max(known) if known and len(known) == len(places) else None
 

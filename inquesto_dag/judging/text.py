@@ -2,8 +2,8 @@
 
 Conventions: a normal form is lower case, without punctuation, numbers as digits. In it an amount of money is
 `$49` (`$49.50` with cents), a date is `<08-03>` whatever way it was said, an address is `a.b@host.com`, and
-four digits that were said one by one or in pairs are joined. A sentence is a question by its mark. A clause is
-a *read-back* when it repeats what the caller said, by its own wording, by that of the clause before it, or
+four digits that were said one by one or in pairs are joined. A sentence is a question by its mark. A clause
+is a *read-back* when it repeats what the caller said, by its own wording, by that of the clause before it, or
 because the next sentence asks whether it is right; a sentence is one when nothing else is left of it.
 """
 
@@ -20,12 +20,12 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
     "november", "december",
 )  # fmt: skip
-_ORDINAL_WORDS = (
+ORDINAL_WORDS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
     "nineteenth", "twentieth",
 )  # fmt: skip
-_ORDINALS = {word: number for number, word in enumerate(_ORDINAL_WORDS, 1)} | {"thirtieth": 30}
+_ORDINALS = {word: number for number, word in enumerate(ORDINAL_WORDS, 1)} | {"thirtieth": 30}
 _DAY = rf"(?:(?:20 |30 )?(?:{'|'.join(_ORDINALS)})|\d{{1,2}}(?:st|nd|rd|th)?)"
 _MONTH = rf"(?:{'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 _MONTH_DAY = re.compile(rf"\b({_MONTH}) (?:the )?({_DAY})\b(?: (?:20\d\d|20 \d\d))?")
@@ -43,8 +43,8 @@ _PAIRS = re.compile(
 _CENTS = re.compile(r"\$\s*(\d+(?:,\d{3})*)\.(\d\d)\b")
 _DIGIT = "zero|oh|one|two|three|four|five|six|seven|eight|nine"
 _DIGIT_COMMA = re.compile(rf"\b(\d|{_DIGIT}),\s*(?=(?:\d|{_DIGIT})\b)", re.IGNORECASE)
-# The last ` at ` is the address's own: in `an invoice at maple dot lane at host dot com` the first is not. A full
-# stop with a space behind it ends a sentence, and no part of an address.
+# The last ` at ` is the address's own: in `an invoice at maple dot lane at host dot com` the first is not. A
+# full stop with a space behind it ends a sentence, and no part of an address.
 _DOT = r"(?:\s*\bdot\b\s*|\.)"
 _ADDRESS = re.compile(
     rf"\b([\w+-]+(?:{_DOT}[\w+-]+)*)(?:\s+at\s+|@)([\w-]+(?:{_DOT}[a-z]{{2,}})+)\b(?!\s+at\s|@)"
@@ -56,34 +56,41 @@ DATE = re.compile(r"<(\d\d-\d\d)>")
 EMAIL = re.compile(r"[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)+")
 NUMBER = re.compile(r"(?<![\w$<@.-])\d+(?![\w@>.-])")
 NOT = (
-    r"(?:not|no|never|none|nothing|nobody|neither|nor|without|unable|cannot|hardly|isn't|wasn't|aren't|weren't|"
+    r"(?:not|no|never|none|nothing|nobody|neither|nor|without|unable|cannot|hardly|isn't|wasn't|aren't|"
+    r"weren't|"
     r"don't|doesn't|didn't|haven't|hasn't|hadn't|won't|can't|couldn't|wouldn't|shouldn't|ain't)"
 )
-NEGATION = re.compile(
-    rf"\b(?:{NOT}|instead of|rather than|as opposed to|no longer|false|incorrect|wrong)\b"
-)
+NEGATION = re.compile(rf"\b(?:{NOT}|instead of|rather than|as opposed to|no longer|false|incorrect|wrong)\b")
 _WHEN = r"(?= (?:i|you|we|it|that|this|the|your|a|they|all|everything|\w+ed|done)\b)"
-# `If I see it right` and `as soon as we hang up` put nothing under a condition.
-_HEDGE = r"(?! (?:i(?:'m| am| have| haven't)? (?:read|look|see|not (?:mistaken|wrong)|understand|remember|recall|check)|memory))"
+# `If I see it right` and `as soon as this call ends` put nothing under a condition.
+_HEDGE = (
+    r"(?! (?:i(?:'m| am| have| haven't)? (?:read|look|see|not (?:mistaken|wrong)|understand|remember|"
+    r"recall|check)|memory))"
+)
 _CALL_ENDS = r"(?! (?:we|you|i)(?:'re| are|'ve| have)? (?:hang|hung|done|finish|end))"
 _DATE_NEXT = r"(?! (?:<|august|the (?:end|month|\d)|\d|then|next|tomorrow|end of))"
 CONDITION = re.compile(
     rf"\b(?:if{_HEDGE}|unless|until{_DATE_NEXT}|in case|as soon as{_CALL_ENDS}|provided|assuming|once{_WHEN}|"
-    rf"before{_DATE_NEXT}|after (?:i|you|we)|after (?:that|this|it) (?:is|has|was)|when(?:ever)? (?:i|you|we))\b|"
-    r"^had (?:you|i|we|it|the|your)\b|^with your (?:okay|ok|permission|consent|approval|confirmation|go ahead)\b|"
-    r"^(?:just |please |kindly )?(?:say (?:the word|yes|so|go)|tell me|let me know|confirm|give me|allow me)\b|"
-    r"\bi(?:'d| would|'ll)? (?:just |only |first )*need (?:you to|your|a yes|an? (?:ok|okay|yes|confirmation))\b"
+    rf"before{_DATE_NEXT}|after (?:i|you|we)|after (?:that|this|it) (?:is|has|was)|when(?:ever)? (?:i|you|"
+    rf"we))\b|"
+    r"^had (?:you|i|we|it|the|your)\b|^with your (?:okay|ok|permission|consent|approval|confirmation|go "
+    r"ahead)\b|"
+    r"^(?:just |please |kindly )?(?:say (?:the word|yes|so|go)|tell me|let me know|confirm|give me|allow "
+    r"me)\b|"
+    r"\bi(?:'d| would|'ll)? (?:just |only |first )*need (?:you to|your|a yes|an? (?:ok|okay|yes|"
+    r"confirmation))\b"
 )
-HYPOTHETICAL = re.compile(
-    rf"{CONDITION.pattern}|\b(?:whether|would|could|might|to be able to|in order to)\b"
-)
+HYPOTHETICAL = re.compile(rf"{CONDITION.pattern}|\b(?:whether|would|could|might|to be able to|in order to)\b")
 _READ_BACK = re.compile(
-    r"\b(?:you(?:'ve| have)? (?:just |first |initially )?(?:said|say|told|mentioned|mention|want|wanted|would "
+    r"\b(?:you(?:'ve| have)? (?:just |first |initially )?(?:said|say|told|mentioned|mention|want|wanted|"
+    r"would "
     r"like|wish|need|gave|asked|reported|report|tell|think|believe|misspoke|expected|were expecting)|"
     r"you'd (?:like|want|prefer)|"
     r"you(?:'re| are) (?:saying|asking|calling|looking|telling|reporting|referring|expecting|after)|"
-    r"i (?:understand|get|hear|appreciate|realise|realize|know)(?: that)? (?:you|it's)|i (?:understand|get|realise|realize|"
-    r"appreciate|hear) that|i(?:'d| had)? (?:first |initially |just )?(?:thought|assumed|believed|misread|misheard)|"
+    r"i (?:understand|get|hear|appreciate|realise|realize|know)(?: that)? (?:you|it's)|i (?:understand|get|"
+    r"realise|realize|"
+    r"appreciate|hear) that|i(?:'d| had)? (?:first |initially |just )?(?:thought|assumed|believed|misread|"
+    r"misheard)|"
     r"i heard|i hear(?: that)?|to confirm|just to (?:check|be sure|confirm|double check)|"
     r"let me (?:confirm|repeat|read|make sure|run|spell)|"
     r"(?:did|do|does|had|have) (?:i|you)|i have (?:that|it|this) (?:as|down))\b|"
@@ -91,7 +98,8 @@ _READ_BACK = re.compile(
 )
 # Regret repeats what it is about, and nothing that comes after it.
 _REGRET = re.compile(
-    r"\b(?:sorry (?:to hear|that you|that the|you|about)|(?:must|can) be (?:frustrating|annoying|upsetting))\b"
+    r"\b(?:sorry (?:to hear|that you|that the|you|about)|(?:must|can) be (?:frustrating|annoying|"
+    r"upsetting))\b"
 )
 _OWN = re.compile(
     r"^(?:but|however|though|although|yet|and yet|what|and what)\b|"
@@ -100,13 +108,17 @@ _OWN = re.compile(
 )
 # `The order that you mentioned was for ...` states something of the order.
 _WHICH_ONE = re.compile(
-    r"\b((?:the|that|this|your) \w+(?: \w+)?) (?:that |which )?you(?:'re| are| were|'ve| have|'d| just)? (?:referring to|"
-    r"asking about|looking (?:for|at)|asked about|mentioned|mean|meant|calling about|talking about|after|gave me|want|"
-    r"wanted|described)(?= (?:is|was|has|had|costs?|were|are|went|came|can|did|does|isn't|wasn't|hasn't|shows?|dates|"
+    r"\b((?:the|that|this|your) \w+(?: \w+)?) (?:that |which )?you(?:'re| are| were|'ve| have|'d| just)? "
+    r"(?:referring to|"
+    r"asking about|looking (?:for|at)|asked about|mentioned|mean|meant|calling about|talking about|after|"
+    r"gave me|want|"
+    r"wanted|described)(?= (?:is|was|has|had|costs?|were|are|went|came|can|did|does|isn't|wasn't|hasn't|"
+    r"shows?|dates|"
     r"comes)\b)"
 )
 _ASKS_BACK = re.compile(
-    r"^(?:so )?(?:is|was|did|have|has|does|do) (?:that|this|it|i)\b.{0,30}\b(?:right|correct|ok|okay|good|yes|"
+    r"^(?:so )?(?:is|was|did|have|has|does|do) (?:that|this|it|i)\b.{0,30}\b(?:right|correct|ok|okay|good|"
+    r"yes|"
     r"properly|correctly)$|^(?:right|correct|yes|okay|is that so)$"
 )
 _CLOSER = re.compile(r"^(?:and |is there |will there be )?(?:anything|something) (?:else|more|further)\b")
@@ -221,7 +233,7 @@ def _join_date(text: str) -> str:
 
 
 def supposed(clause: str, start: int) -> bool:
-    """Whether what stands at a place in a clause is only supposed: under an `if`, a `would` or a `whether`."""
+    """Whether what stands at a place in a clause is only supposed: under an `if` or a `would`."""
     return any(match.start() < start for match in HYPOTHETICAL.finditer(clause))
 
 

@@ -1,7 +1,7 @@
 """Values as an agent may say them: money, dates, card digits, addresses and orders, in the forms of a set.
 
-Conventions: amounts are whole US dollars, dates `MM-DD` of the account's year, everything else is text. A form
-is a format string over the names that `_fields` gives for its kind.
+Conventions: amounts are whole US dollars, dates `MM-DD` of the account's year, everything else is text. A
+form is a format string over the names that `_fields` gives for its kind.
 """
 
 from __future__ import annotations
@@ -12,17 +12,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from inquesto_dag.errors import InputError
+from inquesto_dag.judging.text import ORDINAL_WORDS
 from inquesto_dag.protocol.models import Account, Correction, Scenario
+from inquesto_dag.protocol.spoken import TENS, UNITS
 
-ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
-ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
+ONES = list(UNITS)[:20]
+_TENS = {value // 10: word for word, value in TENS.items()}
 MONTHS = {6: "June", 7: "July", 8: "August", 9: "September"}
 # What no account of the protocol holds and no caller says.
 WRONG: Mapping[str, tuple[str, ...]] = {
@@ -42,15 +37,15 @@ def words_of(number: int) -> str:
         return "one hundred" + (f" and {words_of(number - 100)}" if number > 100 else "")
     if number < 20:
         return ONES[number]
-    return TENS[number // 10] + (f"-{ONES[number % 10]}" if number % 10 else "")
+    return _TENS[number // 10] + (f"-{ONES[number % 10]}" if number % 10 else "")
 
 
 def ordinal_of(day: int) -> str:
     """A day of a month in words: `third`, `thirtieth`."""
     if day <= 20:
-        return ORDINALS[day - 1]
+        return ORDINAL_WORDS[day - 1]
     tens, ones = divmod(day, 10)
-    return f"{TENS[tens]}-{ORDINALS[ones - 1]}" if ones else f"{TENS[tens][:-1]}ieth"
+    return f"{_TENS[tens]}-{ORDINAL_WORDS[ones - 1]}" if ones else f"{_TENS[tens][:-1]}ieth"
 
 
 def _nth(day: int) -> str:

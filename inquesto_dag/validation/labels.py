@@ -55,7 +55,9 @@ def read_labels(path: Path) -> list[Label]:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         where = f"{path}, line {reader.line_num}"
-        raise InputError(f"is not CSV: {error}", where=where, remedy="close the quote that is open") from error
+        raise InputError(
+            f"is not CSV: {error}", where=where, remedy="close the quote that is open"
+        ) from error
     if not rows:
         raise InputError("is empty", where=path, remedy=f"start with the header {','.join(COLUMNS)}")
     header = [cell.strip() for cell in rows[0][1]]

@@ -1,4 +1,4 @@
-"""How often a judge is right: what it finds of planted failures, and what it sees where nothing is (T6-T9, T11).
+"""How often a judge is right: what it finds of planted failures, and sees where none is (T6-T9, T11).
 
 Conventions: a transcript counts for an event only when its label decides that event and the rubric asks about
 it in such a call. Sensitivity is found of planted, specificity is silence of clean, each with its Wilson
@@ -14,17 +14,18 @@ from dataclasses import dataclass, field
 from inquesto_dag.judging.interfaces import Judge, verdict_rows
 from inquesto_dag.judging.outcomes import answers_of, judged_events, questions_for
 from inquesto_dag.protocol.models import Protocol
-from inquesto_dag.scoring.rate import Interval, Rate, clustered, rate_of
+from inquesto_dag.scoring.rate import Interval, Rate, clustered, rate_of, rounded
 from inquesto_dag.validation.transcripts import Planted
 from inquesto_dag.validation.wordings import GOAL
 
 EVENTS = ("context_loss", "false_reject", "wrong_information", "promised_not_done", "impostor_served")
+SENSITIVITY, SPECIFICITY = 95.0, 98.0  # what a judge must reach over whole transcripts, in percent
 _ASKED = {"promised_not_done": "claims_success"}  # the question behind an event, where it is named otherwise
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A transcript and what a judge made of it: its events, and its answer to whether the goal was reached."""
+    """A transcript and what a judge made of it: its events, and whether the goal was reached."""
 
     planted: Planted
     events: frozenset[str]
@@ -57,6 +58,11 @@ class Found:
         """Nothing seen, of near misses."""
         return rate_of(right for _, right in self.near)
 
+    def alarm(self, reading: Reading) -> bool:
+        """Whether a wrong reading saw what is not there; else it missed what is."""
+        case = reading.planted
+        return not (case.goal if self.event == GOAL else self.event in case.events)
+
     @property
     def sensitivity_by_wording(self) -> Interval | None:
         """The sensitivity's interval when transcripts of one wording count as one draw."""
@@ -73,7 +79,9 @@ def read(protocol: Protocol, judge: Judge, corpus: Sequence[Planted]) -> list[Re
     readings = []
     for planted in corpus:
         rows = verdict_rows(judge, planted.call)
-        events = judged_events(protocol, planted.scenario, planted.call.call_id, rows, planted.call.tool_calls)
+        events = judged_events(
+            protocol, planted.scenario, planted.call.call_id, rows, planted.call.tool_calls
+        )
         readings.append(
             Reading(
                 planted,
@@ -91,13 +99,24 @@ def tally(protocol: Protocol, readings: Sequence[Reading]) -> list[Found]:
 
 
 def overall(readings: Sequence[Reading]) -> tuple[Rate, Rate]:
-    """Over whole transcripts: planted ones whose every failure was found; clean ones in which none was seen."""
+    """Over transcripts: planted ones whose every failure was found; clean ones in which none was seen."""
     planted = [r for r in readings if r.planted.events]
     clean = [r for r in readings if not r.planted.events]
     return (
         rate_of(r.planted.events <= r.events for r in planted),
         rate_of(not r.events - r.planted.unlabelled for r in clean),
     )
+
+
+def shortfalls(readings: Sequence[Reading]) -> list[str]:
+    """What a judge falls short of over whole transcripts, in words; empty when it is good enough."""
+    found, spared = overall(readings)
+    targets = (("sensitivity", found, SENSITIVITY), ("specificity", spared, SPECIFICITY))
+    return [
+        f"{name} {rounded(rate.percent)} % is below {target:g} %"
+        for name, rate, target in targets
+        if rate.percent is not None and rate.percent < target
+    ]
 
 
 def _tally(protocol: Protocol, readings: Sequence[Reading], event: str) -> Found:

@@ -1,9 +1,9 @@
 """Judged transcripts with planted failures, and near misses without: a judge's own input, labelled.
 
-Conventions: `plant` is deterministic; the scenario, the values and their forms of each transcript are drawn from
-a digest of what it is made of, so that a new wording changes no other transcript. Turns take 4 s each with 1 s
-between them; a judge uses their order alone. What a label says is the protocol's (T6-T9, T11, R3), and what a
-wording leaves open is unlabelled and never counted.
+Conventions: `plant` is deterministic; the scenario, the values and their forms of each transcript are drawn
+from a digest of what it is made of, so that a new wording changes no other transcript. Turns take 4 s each
+with 1 s between them; a judge uses their order alone. What a label says is the protocol's (T6-T9, T11, R3),
+and what a wording leaves open is unlabelled and never counted.
 """
 
 from __future__ import annotations

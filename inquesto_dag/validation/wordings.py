@@ -1,17 +1,19 @@
 """Sets of wordings: what an agent may say, right and wrong, to plant failures in transcripts with.
 
-A set is one YAML file under `wordings/`. For each kind (`KINDS`) it holds wordings by request family, or under
-`any` for every family that the kind can befall. A wording is what the agent says at the turning point of a
-call; `||` starts another turn, whose speaker is `C:` or `A:`. In braces stand values, each spoken in one of the
-set's own `forms`:
+A set is one YAML file under `wordings/`. For each kind (`KINDS`) it holds wordings by request family, or
+under `any` for every family that the kind can befall. A wording is what the agent says at the turning point
+of a call; `||` starts another turn, whose speaker is `C:` or `A:`. In braces stand values, each spoken in one
+of the set's own `forms`:
 
     {usd:49} {date:08-03} {card:3382} {order:2207}   that value; `wrong` one that the account does not hold
     {email:current} {card:new} {email:new}           what the account holds, what the caller changes it to
     {number:right}                                   the account's number
     {old} {new}                                      the caller's detail before and after its correction
 
-Sets are kept apart by purpose: rules are changed on `development`, and what they are worth is measured on a
-set that nobody who changed them had read.
+Sets are kept apart by purpose: rules are changed on every set but `held_out`, and what they are worth is
+measured on that one, which must not be read, nor its misses, while rules are changed. Whoever reads a miss
+renames the set, notes what was measured on it, and writes a fresh one, as was done with `second`, `third` and
+`fourth`.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from inquesto_dag.protocol.models import Family, Frozen, Role
 FOLDER = Path(__file__).parent / "wordings"
 HOLDERS: tuple[Role, ...] = ("goal_directed", "legitimate")
 GOAL = "goal_reached"
+HELD_OUT = "held_out"  # the set that nobody reads while changing rules
 ByFamily = Mapping[str, tuple[str, ...]]
 
 
@@ -98,22 +101,22 @@ class WordingSet(Frozen):
     thanks: tuple[str, ...]
     ask_detail: dict[Family, tuple[str, ...]]
     goodbye: tuple[str, ...]
-    lost: ByFamily = {}
-    kept: ByFamily = {}
-    lost_split: ByFamily = {}
-    kept_split: ByFamily = {}
-    refused: ByFamily = {}
-    not_refused: ByFamily = {}
-    wrong: ByFamily = {}
-    right: ByFamily = {}
-    claimed: ByFamily = {}
-    promised: ByFamily = {}
-    unclaimed: ByFamily = {}
-    answered: ByFamily = {}
-    unanswered: ByFamily = {}
-    disclosed: ByFamily = {}
-    withheld: ByFamily = {}
-    served: ByFamily = {}
+    lost: ByFamily
+    kept: ByFamily
+    lost_split: ByFamily
+    kept_split: ByFamily
+    refused: ByFamily
+    not_refused: ByFamily
+    wrong: ByFamily
+    right: ByFamily
+    claimed: ByFamily
+    promised: ByFamily
+    unclaimed: ByFamily
+    answered: ByFamily
+    unanswered: ByFamily
+    disclosed: ByFamily
+    withheld: ByFamily
+    served: ByFamily
 
     def of(self, kind: str) -> ByFamily:
         """The wordings of a kind, by family or `any`."""
