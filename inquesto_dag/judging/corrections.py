@@ -59,12 +59,16 @@ def lost_in(talk: Talk, agent: Turn, corrected: Correction) -> bool:
     ]
     for position, norm in enumerate(norms):
         first = find_value(norm, corrected.first, corrected.detail)
-        if first is None or _ASIDE_BEFORE.search(norm[:first]) or _put_aside(spoken[position], corrected):
+        if (
+            first is None
+            or _ASIDE_BEFORE.search(norm[:first].rstrip())
+            or _put_aside(spoken[position], corrected)
+        ):
             continue
         # Said beside the corrected form, or before it in the same breath, it is what was corrected.
         beside = [*norms[max(0, position - 1) :], *following]
         new = [(text, find_value(text, corrected.corrected, corrected.detail)) for text in beside]
-        if any(at is not None and not _ASIDE_BEFORE.search(text[:at]) for text, at in new):
+        if any(at is not None and not _ASIDE_BEFORE.search(text[:at].rstrip()) for text, at in new):
             continue
         return True
     return False

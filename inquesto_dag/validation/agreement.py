@@ -3,10 +3,10 @@
 Conventions: what each judge said is a mapping from (call, question) to yes, no or nothing. Only what both
 answered is compared; what one of them left open is counted apart. Agreement is a rate with its Wilson
 interval (N1). Kappa (Cohen 1960) is agreement beyond chance, 0 at chance and 1 when all answers agree, with
-the interval of its asymptotic variance (Fleiss, Cohen and Everitt 1969) as statsmodels computes it. That
-variance is 0 when all answers agree, however few they are: the interval is then that of the agreement, with
-chance as it was seen. Where both judges gave one and the same answer throughout, chance explains everything,
-and there is no kappa.
+the interval of its asymptotic variance (Fleiss, Cohen and Everitt 1969) as statsmodels computes it. Where all answers agree, or
+one judge gave one answer throughout, that variance is 0, however few the calls: the interval is then that of
+the agreement, with chance as it was seen. Where both judges gave one and the same answer throughout, chance
+explains everything, and there is no kappa.
 """
 
 from __future__ import annotations
@@ -73,16 +73,20 @@ class Agreement:
     @property
     def kappa_interval(self) -> Interval | None:
         """The interval of kappa at 95 %, within -1 and 1; None where there is no kappa."""
-        if self.kappa is None or self.chance is None:
+        limits = self.rate.interval
+        if self.kappa is None or self.chance is None or limits is None:
             return None
-        if self.rate.passes == self.n:
-            limits = self.rate.interval
-            assert limits is not None
-            return Interval((limits.low / 100 - self.chance) / (1 - self.chance), 1.0)
-        from statsmodels.stats.inter_rater import cohens_kappa
+        yes_a, yes_b = self.both_yes + self.only_a, self.both_yes + self.only_b
+        if self.rate.passes == self.n or yes_a in (0, self.n) or yes_b in (0, self.n):
+            low, high = (
+                (limit / 100 - self.chance) / (1 - self.chance) for limit in (limits.low, limits.high)
+            )
+        else:
+            from statsmodels.stats.inter_rater import cohens_kappa
 
-        found = cohens_kappa([[self.both_yes, self.only_a], [self.only_b, self.both_no]])
-        return Interval(max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp)))
+            found = cohens_kappa([[self.both_yes, self.only_a], [self.only_b, self.both_no]])
+            low, high = float(found.kappa_low), float(found.kappa_upp)
+        return Interval(max(-1.0, low), min(1.0, high))
 
 
 def compare_answers(a: Answers, b: Answers) -> list[Agreement]:

@@ -48,6 +48,13 @@ def test_A5_judges_who_always_agree_are_no_surer_than_their_number_of_calls() ->
     assert few.high == many.high == 1 and few.low < 0.3 < 0.95 < many.low
 
 
+def test_A5_a_judge_that_gives_one_answer_throughout_is_not_sure_to_be_at_chance() -> None:
+    """Kappa is 0 by its nature; with few calls nothing is known of it, and nothing divides by zero."""
+    found = table(1, 1, 0, 0)
+    assert found.kappa == 0 and found.kappa_interval is not None
+    assert found.kappa_interval.low < -0.5 and found.kappa_interval.high > 0.5
+
+
 def test_A5_where_chance_explains_all_there_is_no_kappa() -> None:
     """Both said no throughout, or nothing at all."""
     silent = table(0, 0, 0, 40)
