@@ -3,10 +3,10 @@
 Conventions: what each judge said is a mapping from (call, question) to yes, no or nothing. Only what both
 answered is compared; what one of them left open is counted apart. Agreement is a rate with its Wilson
 interval (N1). Kappa (Cohen 1960) is agreement beyond chance, 0 at chance and 1 when all answers agree, with
-the interval of its asymptotic variance (Fleiss, Cohen and Everitt 1969) as statsmodels computes it. Where all answers agree, or
-one judge gave one answer throughout, that variance is 0, however few the calls: the interval is then that of
-the agreement, with chance as it was seen. Where both judges gave one and the same answer throughout, chance
-explains everything, and there is no kappa.
+the interval of its asymptotic variance (Fleiss, Cohen and Everitt 1969) as statsmodels computes it. Where
+all answers agree, or one judge gave one answer throughout, that variance is 0, however few the calls: the
+interval is then that of the agreement, with chance as it was seen. Where both judges gave one and the same
+answer throughout, chance explains everything, and there is no kappa.
 """
 
 from __future__ import annotations

@@ -120,7 +120,10 @@ def shortfalls(readings: Sequence[Reading]) -> list[str]:
 
 
 def _tally(protocol: Protocol, readings: Sequence[Reading], event: str) -> Found:
-    planted, clean, near, wrong = [], [], [], []
+    planted: list[tuple[str, bool]] = []
+    clean: list[tuple[str, bool]] = []
+    near: list[tuple[str, bool]] = []
+    wrong: list[Reading] = []
     for reading in readings:
         case = reading.planted
         asked = _ASKED.get(event, event) in questions_for(protocol, case.scenario.role)

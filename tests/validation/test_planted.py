@@ -38,8 +38,8 @@ def readings(name: str, copies: int) -> list[Reading]:
 def test_T14_the_rule_judge_finds_planted_failures_in_wordings_that_were_held_out() -> None:
     """At least 0.95 of at least 400 planted ones, silent on at least 0.98 of at least 400 clean ones.
 
-    The figures when the set was fresh: 456 of 474 and 628 of 630. A single event has fewer transcripts, so its
-    floor leaves room for a few wordings.
+    The figures when the set was fresh: 456 of 474 and 628 of 630. A single event has fewer transcripts, so
+    its floor leaves room for a few wordings.
     """
     given = readings(HELD_OUT, 3)
     found, spared = overall(given)
