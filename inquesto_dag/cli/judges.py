@@ -80,6 +80,15 @@ def _print_misses(found: Sequence[Found]) -> None:
 
 def compare_judges(project: Path, a: str, b: str, shown: int) -> None:
     """Print agreement and kappa per question, and where two judges, or a judge and labels, differ."""
+    both = [source for source in (a, b) if (project / "data" / "verdicts" / source).is_dir()]
+    if a != b and len(both) == 2:
+        # Calls of one population have the same names, whoever was called.
+        raise InputError(
+            f"{a} and {b} are two agents, and their calls are not the same calls",
+            where="judges compare",
+            remedy="give one agent's verdicts by two judges, or its verdicts and labels; agents stand side "
+            "by side on the leaderboard",
+        )
     first, second = answers_of_source(project, a), answers_of_source(project, b)
     compared = compare_answers(first, second)
     if not any(question.n for question in compared):

@@ -140,6 +140,7 @@ def test_A5_compare_a_judge_with_labels(project: Path) -> None:
     [
         ("nobody", "is no agent with verdicts"),
         ("none.csv", "does not exist"),
+        ("embedded-400", "are two agents"),
         ("empty.csv", "share no question"),
         ("bad.csv", "has the header"),
         ("calls.parquet", "has no column answer, question"),
@@ -147,6 +148,7 @@ def test_A5_compare_a_judge_with_labels(project: Path) -> None:
 )
 def test_compare_refuses_what_it_cannot_compare(project: Path, other: str, match: str) -> None:
     """By name, with what to give instead."""
+    shutil.copytree(project / "data" / "verdicts" / AGENT, project / "data" / "verdicts" / "embedded-400")
     (project / "empty.csv").write_text(",".join(COLUMNS) + "\n")
     (project / "bad.csv").write_text("a,b\n")
     shutil.copy(project / "data" / "calls" / AGENT / "calls.parquet", project / "calls.parquet")
