@@ -24,6 +24,8 @@ memo = typer.Typer(help="The store of finished results, and the code behind them
 app.add_typer(memo, name="memo")
 protocol = typer.Typer(help="Versions of the protocol: freeze, copy, compare.", no_args_is_help=True)
 app.add_typer(protocol, name="protocol")
+judges = typer.Typer(help="How often a judge is right, and how far two agree.", no_args_is_help=True)
+app.add_typer(judges, name="judges")
 
 Project = Annotated[Path, typer.Option(help="The project's folder.", show_default="here")]
 Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for those of the profile.")]
@@ -281,6 +283,56 @@ def protocol_diff(version: Version, other: Version, project: Project = HERE) -> 
     from inquesto_dag.cli.protocol import print_diff
 
     print_diff(find_project(project), version, other)
+
+
+@judges.command("check")
+def judges_check(
+    wordings: Annotated[
+        list[str] | None, typer.Option(help="A set of wordings, or its YAML file; again for more.")
+    ] = None,
+    misses: Annotated[
+        bool, typer.Option("--misses", help="Print every transcript that it got wrong.")
+    ] = False,
+    project: Project = HERE,
+) -> None:
+    """Plant failures in transcripts and print what the profile's judge finds; exit code 1 for too little."""
+    from inquesto_dag.cli.judges import check_judge
+    from inquesto_dag.cli.project import find_project
+
+    check_judge(find_project(project), wordings or ["held_out"], misses=misses)
+
+
+@judges.command("compare")
+def judges_compare(
+    a: Annotated[str, typer.Argument(help="An agent's verdicts, a verdicts.parquet, or a CSV of labels.")],
+    b: Annotated[str, typer.Argument(help="The other, over the same calls.")],
+    differing: Annotated[int, typer.Option(min=0, help="Calls to name where they differ.")] = 10,
+    project: Project = HERE,
+) -> None:
+    """Agreement and Cohen's kappa of two judges per question, with intervals, and where they differ (A5)."""
+    from inquesto_dag.cli.judges import compare_judges
+    from inquesto_dag.cli.project import find_project
+
+    compare_judges(find_project(project), a, b, differing)
+
+
+@app.command()
+def label(
+    agent: Annotated[str, typer.Argument(help="The agent whose calls to label.")],
+    labels: Annotated[
+        Path | None, typer.Option(help="The CSV file.", show_default="labels/AGENT.csv")
+    ] = None,
+    question: Annotated[
+        list[str] | None, typer.Option(help="Ask this question only; again for more.")
+    ] = None,
+    labeller: Annotated[str | None, typer.Option(help="Who answers.", show_default="your user name")] = None,
+    project: Project = HERE,
+) -> None:
+    """Read calls in the terminal and answer the rubric; the same command goes on where you stopped."""
+    from inquesto_dag.cli.label import label_calls
+    from inquesto_dag.cli.project import find_project
+
+    label_calls(find_project(project), agent, labels, question or [], labeller)
 
 
 @app.command()

@@ -5,6 +5,7 @@ Conventions: amounts are US dollars, dates are `MM-DD` as in a normal form (`jud
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from inquesto_dag.judging.text import date_token
@@ -17,6 +18,7 @@ class Facts:
 
     before: Account
     after: Account
+    between: frozenset[str] = frozenset()  # cards and addresses that stood in between
 
     @property
     def both(self) -> tuple[Account, Account]:
@@ -62,11 +64,16 @@ class Facts:
 
     @property
     def cards(self) -> set[str]:
-        return {a.card_last4 for a in self.both} | {p.card_last4 for p in self.before.payments}
+        return {a.card_last4 for a in self.both} | {p.card_last4 for p in self.before.payments} | self.between
 
     @property
     def emails(self) -> set[str]:
-        return {a.billing_email.lower() for a in self.both}
+        return {a.billing_email.lower() for a in self.both} | {value.lower() for value in self.between}
+
+    @property
+    def orders(self) -> set[str]:
+        """The digits of every order's id."""
+        return {re.sub(r"\D", "", order.id) for order in self.before.orders} - {""}
 
     @property
     def duplicates(self) -> bool:

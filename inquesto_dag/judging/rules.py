@@ -7,7 +7,6 @@ It is another mind than the caller and the agent: it knows the scenario, the acc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -16,15 +15,17 @@ from inquesto_dag.agents.account import diff, leaves, value_at
 from inquesto_dag.errors import InputError
 from inquesto_dag.events.rows import arguments_of, same_scalar
 from inquesto_dag.files import canonical_json, sha256_bytes
-from inquesto_dag.judging.claims import CHANGE_OF, Place, Talk, Turn, hand_over, last_claim, refusal, told
+from inquesto_dag.judging.answers import told
+from inquesto_dag.judging.changes import CHANGE_OF, last_claim
+from inquesto_dag.judging.claims import Place, Talk, Turn
 from inquesto_dag.judging.contradictions import contradictions
+from inquesto_dag.judging.corrections import detail_correction, holds_value, lost_in
 from inquesto_dag.judging.disclosures import disclosures
+from inquesto_dag.judging.facts import Facts
 from inquesto_dag.judging.interfaces import JudgedCall, Verdict
-from inquesto_dag.judging.text import normalise
-from inquesto_dag.protocol.models import Correction, Protocol, Scenario
+from inquesto_dag.judging.refusals import hand_over, refusal
+from inquesto_dag.protocol.models import Protocol, Scenario
 from inquesto_dag.provenance.versions import function_version
-
-_CONTRAST = re.compile(r"\b(?:not|instead of|rather than|from|no longer|isn't|wasn't)(?: \w+){0,3}$")
 
 
 class RuleJudge:
@@ -69,6 +70,7 @@ class _Reading:
     def __init__(self, protocol: Protocol, scenario: Scenario, call: JudgedCall) -> None:
         self.scenario, self.call = scenario, call
         self.facts = {fact.id: fact for fact in protocol.facts}
+        self.change_tools = protocol.tools.change
         turns = [
             Turn(int(r["turn"]), str(r["speaker"]), str(r["said"]), float(r["start_s"]), float(r["end_s"]))
             for r in sorted(call.turns, key=lambda row: int(row["turn"]))
@@ -87,7 +89,10 @@ class _Reading:
             return last_claim(self.talk, change)
         if self.scenario.family == "escalate_refund":
             return hand_over(self.talk)
-        places = [told(self.talk, self.facts[fact].any_of) for fact in self.scenario.must_be_told]
+        places = [
+            told(self.talk, self.facts[fact].any_of, self.scenario.family)
+            for fact in self.scenario.must_be_told
+        ]
         known = [place for place in places if place is not None]
         return max(known) if known and len(known) == len(places) else None
 
@@ -120,65 +125,29 @@ def _claims_success(reading: _Reading) -> Verdict:
 
 def _context_loss(reading: _Reading) -> Verdict:
     corrected = reading.scenario.corrects
-    turn = None if corrected is None else _correction(reading.talk, corrected)
+    turn = None if corrected is None else detail_correction(reading.talk, corrected)
     if corrected is None or turn is None:
         return Verdict("context_loss", False, "the caller corrected nothing")
     # A first form that the account itself holds may rightly be said; used in a tool call it is still lost.
     of_record = any(
-        _holds(str(value), corrected.first, corrected.detail)
+        holds_value(str(value), corrected.first, corrected.detail)
         for value in leaves(reading.call.account_before).values()
     )
-    for place, sentence in reading.talk.agent():
-        agent = next(t for t in reading.talk.turns if t.number == place.turn)
+    for agent in reading.talk.turns:
         # An agent that spoke before the caller was through cannot have heard the correction.
-        if agent.start_s < turn.end_s or of_record:
+        if agent.speaker != "agent" or agent.start_s < turn.end_s or of_record:
             continue
-        found = _find(sentence.norm, corrected.first, corrected.detail)
-        if found is None or _CONTRAST.search(sentence.norm[:found]):
-            continue
-        again = _find(sentence.norm[found:], corrected.corrected, corrected.detail)
-        if again is None:
+        if lost_in(reading.talk, agent, corrected):
             reason = f"{corrected.detail} is said as before the correction: {corrected.first}"
-            return Verdict("context_loss", True, reason, (turn.number, place.turn))
+            return Verdict("context_loss", True, reason, (turn.number, agent.number))
     for row in sorted(reading.call.tool_calls, key=lambda r: int(r["index"])):
         if float(row["time_s"]) < turn.end_s:
             continue
         for name, value in arguments_of(row).items():
-            if name != "account_number" and _holds(str(value), corrected.first, corrected.detail):
+            if name != "account_number" and holds_value(str(value), corrected.first, corrected.detail):
                 reason = f"{row['tool']} was called with {name} as before the correction: {corrected.first}"
                 return Verdict("context_loss", True, reason, (turn.number,), (name,))
     return Verdict("context_loss", False, "the detail is not used as before the correction", (turn.number,))
-
-
-def _correction(talk: Talk, corrected: Correction) -> Turn | None:
-    """The caller's turn that says the detail and then its correction."""
-    for turn in talk.turns:
-        if turn.speaker != "caller":
-            continue
-        norm = normalise(turn.said)
-        first = _find(norm, corrected.first, corrected.detail)
-        if first is not None and _find(norm[first:], corrected.corrected, corrected.detail) is not None:
-            return turn
-    return None
-
-
-def _find(norm: str, value: str, detail: str) -> int | None:
-    """Where a detail's value stands in a normal form: amounts as money, identifiers by their number."""
-    if re.search(r"usd|amount|price", detail):
-        wanted = "$" + value
-    elif re.search(r"id$|number|last4", detail):
-        wanted = re.sub(r"\D", "", value)
-    else:
-        wanted = normalise(value)
-    match = re.search(rf"(?<![\w$<@.-]){re.escape(wanted)}(?![\w@>]|\.\d)", norm)
-    return match.start() if match else None
-
-
-def _holds(text: str, value: str, detail: str) -> bool:
-    """Whether an account value or a tool argument is a detail's value."""
-    if re.search(r"usd|amount|price", detail):
-        return text == value
-    return _find(normalise(text), value, detail) is not None
 
 
 def _false_reject(reading: _Reading) -> Verdict:
@@ -197,7 +166,11 @@ def _false_reject(reading: _Reading) -> Verdict:
 
 def _wrong_information(reading: _Reading) -> Verdict:
     call = reading.call
-    found = contradictions(reading.talk, reading.scenario.family, call.account_before, call.account_after)
+    # What a change set stood in the account for a while, though a later one may have set it anew.
+    changes = [row for row in call.tool_calls if row["ok"] and row["tool"] in reading.change_tools]
+    between = frozenset(str(value) for row in changes for value in arguments_of(row).values())
+    facts = Facts(call.account_before, call.account_after, between)
+    found = contradictions(reading.talk, reading.scenario.family, facts, reading.scenario.corrects)
     if not found:
         return Verdict("wrong_information", False, "nothing that the agent states contradicts the account")
     first = found[0]
