@@ -69,7 +69,8 @@ def write_tiny(folder: Path) -> Path:
 
 def dvc(folder: Path, *arguments: str) -> str:
     """What a DVC command prints in the project."""
-    environment = {**os.environ, **dvc_environment(), "DVC_SITE_CACHE_DIR": str(folder / ".dvc" / "tmp" / "site")}
+    site = str(folder / ".dvc" / "tmp" / "site")
+    environment = {**os.environ, **dvc_environment(), "DVC_SITE_CACHE_DIR": site}
     return subprocess.run(
         [sys.executable, "-m", "dvc", *arguments],
         cwd=folder, env=environment, capture_output=True, text=True, check=True,
