@@ -3,14 +3,15 @@
 Times are in s. A hesitant caller speaks slower, breaks off at the clause marks of its lines for 0.5 to 1.0 s,
 and fills some of the breaks; a fast caller speaks faster; a correcting caller's lines hold the wrong detail
 and its correction. Marked sentences are spoken one by one in every style, so that a sentence which occurs in
-several lines is synthesised once. What is drawn is drawn from scenario and move alone, so every voice says
-the same words with the same pauses, and groups differ in nothing but the voice.
+several lines is synthesised once. What is drawn is drawn from the words alone, so every voice says the same
+words with the same pauses, and groups differ in nothing but the voice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ SPEED: Mapping[Style, float] = {"neutral": 1.0, "fast": 1.2, "hesitant": 0.88, "
 SENTENCE_GAP_S: Mapping[Style, Seconds] = {"neutral": 0.25, "fast": 0.15, "correcting": 0.25}
 PAUSE_S: tuple[Seconds, Seconds] = (0.5, 1.0)  # DESIGN: between the endpointing windows on purpose
 FILLERS = ("um", "uh")
-FILLED = 2 / 3  # share of a hesitant caller's pauses that carry a filler; every line with a pause has one
+FILLED = 1 / 2  # chance that a hesitant caller's pause carries a filler; the last one of a line always does
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,16 @@ def style_line(scenario: Scenario, move: str) -> StyledLine:
         return StyledLine(sentences, (SENTENCE_GAP_S[scenario.style],) * (len(sentences) - 1), speed)
     if len(clauses) == 1:
         return StyledLine(tuple(clauses), (), speed)
-    draw = np.random.default_rng(int(sha256_bytes(canonical_json([scenario.id, move]))[:16], 16))
-    breaks = len(clauses) - 1
-    # Rounded to 10 ms, the grid of level frames, so that what is drawn can be measured exactly.
-    pauses = tuple(round(float(pause), 2) for pause in draw.uniform(*PAUSE_S, size=breaks))
-    filled = draw.random(breaks) < FILLED
-    filled[draw.integers(breaks)] = True
-    for number in np.flatnonzero(filled):
-        filler = FILLERS[draw.integers(len(FILLERS))]
-        _fill(clauses, int(number), filler, after=bool(draw.random() < 0.5))
-    return StyledLine(tuple(clauses), pauses, speed)
+    pauses, fillers = [], []
+    for pair in pairwise(clauses):  # of each break alone: where two lines end alike, they are spoken alike
+        draw = np.random.default_rng(int(sha256_bytes(canonical_json(pair))[:16], 16))
+        # Rounded to 10 ms, the grid of level frames, so that what is drawn can be measured exactly.
+        pauses.append(round(float(draw.uniform(*PAUSE_S)), 2))
+        fillers.append((FILLERS[draw.integers(len(FILLERS))], draw.random() < FILLED, draw.random() < 0.5))
+    for number, (filler, filled, after) in enumerate(fillers):
+        if filled or number == len(fillers) - 1:
+            _fill(clauses, number, filler, after=after)
+    return StyledLine(tuple(clauses), tuple(pauses), speed)
 
 
 def lines_of(protocol: Protocol, rows: Iterable[Mapping[str, Any]]) -> list[BankLine]:

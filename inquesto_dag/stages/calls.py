@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +28,10 @@ def run(ctx: StageContext) -> None:
     """Write `calls`, `turns`, `tool_calls` and a folder of recordings, one a call."""
     jobs = plan_jobs(ctx)
     with ctx.output() as folder:
-        work = [(job, folder / RECORDINGS / job.call_id) for job in jobs]
-        traces = ctx.map(place_and_write, work, f"calls {ctx.agent}")
+        work = [(job, folder / RECORDINGS / job.call_id) for job in take_turns(jobs)]
+        placed = ctx.map(place_and_write, work, f"calls {ctx.agent}")
+        by_id = {trace["call"]["call_id"]: trace for trace in placed}
+        traces = [by_id[job.call_id] for job in jobs]
         ctx.write(folder, CALLS, [trace["call"] for trace in traces])
         ctx.write(folder, TURNS, [turn for trace in traces for turn in trace["turns"]])
         ctx.write(folder, TOOL_CALLS, [tool for trace in traces for tool in trace["tool_calls"]])
@@ -68,6 +72,15 @@ def plan_jobs(ctx: StageContext) -> list[CallJob]:
             )
         )
     return jobs
+
+
+def take_turns(jobs: Iterable[CallJob]) -> list[CallJob]:
+    """The jobs with their families in turn: calls that run side by side then rarely need the same sentence
+    of the agent at the same time, which both would have to synthesise."""
+    families: dict[str, list[CallJob]] = defaultdict(list)
+    for job in jobs:
+        families[job.scenario.family].append(job)
+    return [job for turn in zip_longest(*families.values()) for job in turn if job is not None]
 
 
 def place_and_write(item: tuple[CallJob, Path], engines: Engines) -> dict[str, Any]:

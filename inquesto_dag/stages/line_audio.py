@@ -8,6 +8,7 @@ to the callers' active speech level.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,32 +88,70 @@ def speak_talk(talk: tuple[str, str], engines: Engines) -> Audio:
 
 
 def carry_utterance(job: CarryJob, engines: Engines) -> list[dict[str, Any]]:
-    """Carry and store one utterance over each line; its rows of `tables.LINES`."""
+    """Carry and store one utterance over each line; its rows of `tables.LINES`.
+
+    A line without a codec carries the clean speech as it is: what is measured of it is measured once.
+    """
     clean = read_flac(job.path)
-    bed = read_flac(job.bed_path) if job.bed_path else None
-    return [_carry_over(job, condition, clean, bed) for condition in job.conditions]
+    carried_by: dict[str | None, _Carried] = {None: _measure(clean, clean)}
+    rows = []
+    for condition in job.conditions:
+        if condition.codec not in carried_by:
+            carried_by[condition.codec] = _measure(carry(clean), clean)
+        rows.append(_store(job, condition, carried_by[condition.codec]))
+    return rows
 
 
-def _carry_over(job: CarryJob, condition: Condition, clean: Audio, bed: Audio | None) -> dict[str, Any]:
-    carried = carry(clean) if condition.codec == "g711_mu" else clean
-    path = Path("audio") / condition.id / f"{job.utterance_id}.flac"
+@dataclass(frozen=True)
+class _Carried:
+    """An utterance behind a codec: audio and bytes, level in dBov, band changes against clean in dB."""
+
+    audio: Audio
+    data: bytes
+    sha256: str
+    active_level_dbov: float
+    low_band_db: float
+    high_band_db: float
+
+
+def _measure(carried: Audio, clean: Audio) -> _Carried:
     data = flac_bytes(carried)
-    write_bytes(job.folder / path, data)
+    same = carried is clean
+    return _Carried(
+        audio=carried,
+        data=data,
+        sha256=sha256_bytes(data),
+        active_level_dbov=active_speech_level(carried).level_dbov,
+        low_band_db=0.0 if same else _band_change(carried, clean, 0.0, LOW_HZ),
+        high_band_db=0.0 if same else _band_change(carried, clean, HIGH_HZ, TOP_HZ),
+    )
+
+
+def _store(job: CarryJob, condition: Condition, carried: _Carried) -> dict[str, Any]:
+    path = Path("audio") / condition.id / f"{job.utterance_id}.flac"
+    write_bytes(job.folder / path, carried.data)
     ratio = None
-    if condition.snr_db is not None and bed is not None:
+    if condition.snr_db is not None and job.bed_path is not None:
+        bed = _read_bed(job.bed_path)
         start = int(job.sha256[:8], 16) % len(bed)  # any place will do; this one is the same on every run
-        ratio = snr_db(carried, excerpt(bed, start, len(carried)))
+        ratio = snr_db(carried.audio, excerpt(bed, start, len(carried.audio)))
     return {
         "utterance_id": job.utterance_id,
         "condition": condition.id,
         "path": path.as_posix(),
-        "sha256": sha256_bytes(data),
+        "sha256": carried.sha256,
         "codec": condition.codec or "none",
-        "active_level_dbov": active_speech_level(carried).level_dbov,
+        "active_level_dbov": carried.active_level_dbov,
         "snr_db": ratio,
-        "low_band_db": _band_change(carried, clean, 0.0, LOW_HZ),
-        "high_band_db": _band_change(carried, clean, HIGH_HZ, TOP_HZ),
+        "low_band_db": carried.low_band_db,
+        "high_band_db": carried.high_band_db,
     }
+
+
+@lru_cache(maxsize=1)
+def _read_bed(path: Path) -> Audio:
+    """The bed of this run, read once by each process: its folder's name never returns."""
+    return read_flac(path)
 
 
 def _band_change(carried: Audio, clean: Audio, low_hz: float, high_hz: float) -> float:

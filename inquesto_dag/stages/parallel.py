@@ -6,17 +6,14 @@ do: the pool of this machine by default, `cluster.ClusterExecutor` for many mach
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from inquesto_dag.errors import InfrastructureError
+from inquesto_dag.stages.pool import kept_pool
 from inquesto_dag.stages.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -26,12 +23,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-PR_SET_PDEATHSIG = 1  # prctl(2): the signal that a process gets when its parent ends
 MAX_RESTARTS = 3  # pools that may break in one map; a fault that returns is the item's or the machine's
-# One thread for each process: two processes of one thread speak 1.4 times as fast as one of two (measured).
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-)  # fmt: skip
 
 
 class ItemGivenUp(Exception):
@@ -74,7 +66,10 @@ def map_items(
                 outcomes.append(_run(function, item, spec))
                 advance()
         else:
-            outcomes = _map_pool(function, items, spec, max(count, 1), label, make_executor or _pool, advance)
+            with kept_pool(count) as take:
+                outcomes = _map_pool(
+                    function, items, spec, max(count, 1), label, make_executor or take, advance
+                )
     if report is not None:
         for outcome in outcomes:
             report.add(outcome.engine_s, outcome.counts, outcome.busy_s)
@@ -169,45 +164,6 @@ def _run(
         {name: total - counts.get(name, 0) for name, total in engines.counts.items()},
         busy_s,
     )
-
-
-def _pool(workers: int) -> Executor:
-    """A pool of this machine. Spawned, not forked: a fork copies locks of threads that it does not copy."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    return ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_prepare_worker
-    )
-
-
-def _prepare_worker() -> None:
-    for name in THREAD_VARIABLES:
-        os.environ[name] = "1"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers an interrupt for all
-    _die_with_parent()
-
-
-def _die_with_parent() -> None:
-    """End this worker at the instant when its parent is killed; it would wait for work for ever.
-
-    By the kernel, since a thread may have to wait for native code: a worker that went on for a second would
-    compute what the resumed run computes, and write into a folder that it has swept. The thread sees a
-    parent that was killed before the kernel was told.
-    """
-    import ctypes
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _stop(executor: Executor) -> None:

@@ -15,6 +15,7 @@ from inquesto_dag.stages.chain import target
 from inquesto_dag.stages.cluster import CLUSTER_VARIABLE, cluster_address, join_cluster
 from inquesto_dag.stages.context import StageContext
 from inquesto_dag.stages.machine import claim_machine, share_machine
+from inquesto_dag.stages.pool import kept_pool
 
 if TYPE_CHECKING:
     from inquesto_dag.speech.engines import EngineSpec
@@ -51,8 +52,12 @@ def placed(
             yield replace(ctx, workers=1, guard=guard)
         return
     with share_machine(name):
-        if address is None or ctx.engine_spec is None:
+        if ctx.engine_spec is None or (address is None and ctx.workers == 1):
             yield ctx
+            return
+        if address is None:
+            with kept_pool(ctx.workers) as take:
+                yield replace(ctx, executor=take)
             return
         spec = _absolute(ctx.engine_spec)  # a worker has a working folder of its own
         with join_cluster(address, ctx.project, spec) as joined:

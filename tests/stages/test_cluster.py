@@ -19,7 +19,7 @@ import pytest
 from inquesto_dag.errors import CheckFailed, InfrastructureError, InputError
 from inquesto_dag.speech.engines import EngineSpec
 from inquesto_dag.stages import cluster as cluster_module
-from inquesto_dag.stages import parallel
+from inquesto_dag.stages import parallel, pool
 from inquesto_dag.stages.cluster import CLUSTER_VARIABLE, Joined, cluster_address, join_cluster, use_cluster
 from inquesto_dag.stages.cluster_worker import expect_workers, find_faults
 from inquesto_dag.stages.parallel import map_items
@@ -140,7 +140,7 @@ def test_a_cluster_without_workers_is_told_and_not_waited_for(
         assert error.problem == "the cluster has no workers"
         assert f"dask worker {own.address} --nthreads 1" in error.remedy
         # Without a nanny it is not started again.
-        own.start_worker("--no-nanny", environment=dict.fromkeys(parallel.THREAD_VARIABLES, "1"))
+        own.start_worker("--no-nanny", environment=dict.fromkeys(pool.THREAD_VARIABLES, "1"))
         with (
             join_cluster(own.address, *make_shared(tmp_path)) as joined,
             pytest.raises(InfrastructureError, match="has had no worker for 1 s; in flight: 2"),
