@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inquesto_dag.callers.script import style_line
@@ -59,6 +59,7 @@ def play(caller: ScriptedCaller, turns: list[str | None]) -> list[Say]:
     seed=st.integers(0, 2**31 - 1),
     turns=st.lists(st.one_of(st.none(), st.sampled_from(AGENT_TURNS), st.text(max_size=40)), max_size=60),
 )
+@example("cancel_sub-fast", 0, ["I'm sorry, I can't help with that.", "Sorry, could you repeat that?"])
 @settings(max_examples=150, deadline=None)
 def test_whatever_an_agent_says_the_caller_stays_within_bounds(
     scenario: str, seed: int, turns: list[str | None]
@@ -69,7 +70,9 @@ def test_whatever_an_agent_says_the_caller_stays_within_bounds(
     moves = [say.move for say in said]
     assert set(moves) <= set(CALLER_MOVES)
     assert all(moves.count(move) <= SAME_MOVE for move in moves)
-    assert moves.count("push_back") <= 1
+    # Of its own accord once; again only where the agent asked to hear the last thing again.
+    asked = sum(turn == "Sorry, could you repeat that?" for turn in turns)
+    assert moves.count("push_back") <= 1 + asked
     assert all(say.text == style_line(SCENARIOS[scenario], say.move).text for say in said)
     assert all((say.ended_by in ENDINGS) == say.hang_up for say in said)
     assert not any(say.hang_up for say in said[:-1])
