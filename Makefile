@@ -8,7 +8,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
-# Byte code of the 500 packages is written when a module is first imported: writing all of it took a third of an installation.
+# Byte code is written when a module is first imported: writing all of it took a third of an installation. Where the
+# environment forbids it, every process would compile all that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 ARGUMENTS := $(if $(POPULATION),--population $(POPULATION)) $(foreach agent,$(AGENT),--agent $(agent))
 
