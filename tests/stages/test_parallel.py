@@ -14,6 +14,7 @@ import pytest
 
 from inquesto_dag.errors import CheckFailed, InfrastructureError
 from inquesto_dag.stages.parallel import map_items
+from inquesto_dag.stages.pool import kept_pool
 from inquesto_dag.stages.progress import PlainProgress, duration
 from inquesto_dag.stages.report import StageReport
 from tests.stages import workers
@@ -120,3 +121,23 @@ def test_plain_progress_tells_done_rate_and_time_left() -> None:
 def test_durations_read_well(seconds: float, text: str) -> None:
     """Seconds, minutes and hours, whichever fit."""
     assert duration(seconds) == text
+
+
+def test_the_maps_of_a_stage_share_their_workers_until_one_dies(tmp_path: Path) -> None:
+    """Engines load once for all maps of a stage; a pool that broke is replaced, and the map goes on."""
+    with kept_pool(2) as take:
+
+        def processes() -> set[int]:
+            got = map_items(
+                workers.process_of, [1, 2, 3, 4], spec=None, workers=2, label="processes", make_executor=take
+            )
+            return {process for _, process, _ in got}
+
+        first = processes()
+        assert len(first | processes()) <= 2
+        items = [(number, str(tmp_path)) for number in range(8)]
+        got = map_items(workers.die_once, items, spec=None, workers=2, label="dying", make_executor=take)
+        assert got == list(range(8))
+        after = processes()
+        assert not after & first
+    assert not any(Path(f"/proc/{process}").exists() for process in first | after)
