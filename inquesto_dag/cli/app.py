@@ -317,6 +317,19 @@ def judges_compare(
 
 
 @app.command()
+def rejudge(
+    judge: Annotated[str, typer.Option(help="`rules`, a profile's model, or openai:MODEL.")],
+    agents: Annotated[list[str] | None, typer.Argument(help="Agents; none for all of params.yaml.")] = None,
+    project: Project = HERE,
+) -> None:
+    """Let another judge read the same calls, and print where the two differ; no record is changed (A5)."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.rejudge import rejudge as judge_calls
+
+    judge_calls(find_project(project), agents or [], judge)
+
+
+@app.command()
 def label(
     agent: Annotated[str, typer.Argument(help="The agent whose calls to label.")],
     labels: Annotated[

@@ -1,4 +1,4 @@
-"""Calls that infrastructure broke: said with the score, and placed again by the next one (PROTOCOL D14).
+"""Calls that infrastructure broke or no judge judged: told, and taken up by the next score (D13, D14).
 
 To DVC a stage whose inputs did not change is done, whatever its rows say; so the stage is run by force. What
 its calls left in the memo is used again: with declared timing only the broken ones are placed.
@@ -7,12 +7,15 @@ its calls left in the memo is used again: with declared timing only the broken o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from inquesto_dag.provenance.dvc import repro
+from inquesto_dag.provenance.params import load_params
+from inquesto_dag.provenance.profile import load_profile
 from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.stages.chain import target
 
@@ -49,6 +52,49 @@ def place_broken_again(project: Path, agents: Sequence[str]) -> int:
             if code:
                 return code
     return 0
+
+
+def judge_again(project: Path, agents: Sequence[str]) -> int:
+    """Run the verdicts of agents again that are up to date and lack answers (PROTOCOL D13), or that another
+    model gave than the environment names now; the last run's exit code. Rules leave nothing open.
+    """
+    from inquesto_dag.agents.chat.roles import is_model
+
+    params = load_params(project)
+    name = load_profile(params.profile).judge
+    tables = {agent: project / "data" / "verdicts" / agent / "verdicts.parquet" for agent in agents}
+    if not is_model(name) or not any(path.exists() for path in tables.values()):
+        return 0
+    from inquesto_dag.files import read_table
+    from inquesto_dag.judging.interfaces import judge_line
+    from inquesto_dag.protocol.load import load_protocol
+    from inquesto_dag.stages.verdicts import make_judge
+
+    judge = judge_line(make_judge(name, load_protocol(project / "data" / "protocols" / params.protocol)))
+    state = ProjectState(project)
+    current = {found.target for found in project_states(state) if found.kind == "current"}
+    state.digests.save()
+    for agent, path in tables.items():
+        if target("verdicts", agent) not in current:
+            continue
+        table = read_table(path)
+        unjudged = table.loc[table["answer"].isna(), "call_id"].nunique()
+        others = table.loc[table["judge"] != judge, "call_id"].nunique()
+        if unjudged or others:
+            why = "without a judgement" if unjudged else "that another model judged"
+            typer.echo(f"{agent}: {counted(unjudged or others)} {why}: asking again")
+            code = repro(project, [target("verdicts", agent)], single=True, force=True)
+            if code:
+                return code
+    return 0
+
+
+def tell_unjudged(record: Mapping[str, Any]) -> str | None:
+    """One line on the calls of a record that its judge could not be made to judge; None without any."""
+    unjudged = record["status"]["unjudged"]
+    if not unjudged:
+        return None
+    return f"{counted(unjudged)} not scored, without a judgement; the same command asks again"
 
 
 def tell_broken(project: Path, agent: str) -> str | None:

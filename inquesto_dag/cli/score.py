@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from inquesto_dag.agents.config import load_agent
-from inquesto_dag.cli.broken import place_broken_again, tell_broken
+from inquesto_dag.cli.broken import judge_again, place_broken_again, tell_broken, tell_unjudged
 from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.load import load_protocol
@@ -41,7 +41,7 @@ def score_agents(project: Path, agents: Sequence[str], population: Slice | None)
     everyone = set(chosen) == set(params.agents)
     targets = ["leaderboard"] if everyone else [target("record", agent) for agent in chosen]
     restore_outputs(project)
-    code = place_broken_again(project, chosen)
+    code = place_broken_again(project, chosen) or judge_again(project, chosen)
     # Asked first, since DVC takes several times as long to find that nothing changed.
     if code == 0 and not_current(project, targets):
         code = repro(project, targets)
@@ -138,8 +138,9 @@ def print_scores(project: Path, agents: Sequence[str], *, leaderboard: bool) -> 
         typer.echo(f"\n{agent}")
         typer.echo(f"  {citation(record)}")
         typer.echo(f"  {views_line(record)}")
-        if broken := tell_broken(project, agent):
-            typer.echo(f"  {broken}")
+        for line in (tell_broken(project, agent), tell_unjudged(record)):
+            if line:
+                typer.echo(f"  {line}")
         typer.echo(f"  record {_shown(folder / 'record.json')}")
         typer.echo(f"  page   {_shown(folder / 'page' / 'index.html')}")
     if leaderboard:

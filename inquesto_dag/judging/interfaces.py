@@ -55,13 +55,15 @@ class Judge(Protocol):
     def judge(self, call: JudgedCall) -> list[Verdict]: ...
 
 
-def verdict_rows(judge: Judge, call: JudgedCall) -> list[dict[str, Any]]:
-    """The verdicts of a judge about a call as rows of `tables.VERDICTS`.
-
-    `judge` is `NAME@VERSION:DIGEST`, the digest being that of the whole identity (PROTOCOL D16).
-    """
+def judge_line(judge: Judge) -> str:
+    """`NAME@VERSION:DIGEST` of a judge, the digest being that of the whole identity (PROTOCOL D16)."""
     identity = judge.identity
-    name = f"{identity['name']}@{identity['version']}:{sha256_bytes(canonical_json(dict(identity)))}"
+    return f"{identity['name']}@{identity['version']}:{sha256_bytes(canonical_json(dict(identity)))}"
+
+
+def verdict_rows(judge: Judge, call: JudgedCall) -> list[dict[str, Any]]:
+    """The verdicts of a judge about a call as rows of `tables.VERDICTS`."""
+    name = judge_line(judge)
     return [
         {
             "call_id": call.call_id,

@@ -24,6 +24,7 @@ from inquesto_dag.protocol.models import (
     EventType,
     Fact,
     Frozen,
+    JudgePrompt,
     Protocol,
     Question,
     Scenario,
@@ -83,6 +84,7 @@ PARTS: Mapping[str, Part] = {
     "events": Part(("events.yaml",), ("events",)),
     "questions": Part(("questions.yaml",), ("questions",)),
     "facts": Part(("facts.yaml",), ("facts",)),
+    "judge_prompt": Part(("judge_prompt.yaml",), ("judge_prompt",)),
     "scoring": Part(("scoring.yaml",), ("fail_severity",)),
 }
 
@@ -112,6 +114,7 @@ def load_protocol(folder: Path) -> Protocol:
         events=_read(folder / "events.yaml", tuple[EventType, ...]),
         questions=_read(folder / "questions.yaml", tuple[Question, ...]),
         facts=_read(folder / "facts.yaml", tuple[Fact, ...]),
+        judge_prompt=_read(folder / "judge_prompt.yaml", JudgePrompt),
     )
     check_protocol(protocol, folder, origins)
     return protocol

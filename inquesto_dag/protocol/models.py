@@ -6,9 +6,11 @@ copies of `Account`, and the judge is given the same state (PROTOCOL D8).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from string import Template
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Style = Literal["neutral", "fast", "hesitant", "correcting"]
 Role = Literal["goal_directed", "legitimate", "impostor"]
@@ -216,6 +218,24 @@ class EventType(Frozen):
     minimum_count: int | None = None
 
 
+JUDGE_NAMES = (
+    "account_after", "account_before", "caller", "changes", "demands", "goal", "happened", "questions",
+    "shape",
+)  # fmt: skip
+
+
+def _has_names(*names: str) -> Callable[[str], str]:
+    """A check that a text has exactly these `$names`."""
+
+    def check(text: str) -> str:
+        template = Template(text)
+        if not template.is_valid() or sorted(template.get_identifiers()) != sorted(names):
+            raise ValueError(f"needs exactly these names: {', '.join(f'${name}' for name in sorted(names))}")
+        return text
+
+    return check
+
+
 class Question(Frozen):
     """A question that the judge answers with yes or no for every call."""
 
@@ -223,6 +243,17 @@ class Question(Frozen):
     text: str
     event: str | None = None  # name of the event that a `yes` raises
     roles: tuple[Role, ...] = ("goal_directed", "legitimate", "impostor")
+
+
+class JudgePrompt(Frozen):
+    """How the rubric is put to a language model that judges (PROTOCOL T14): its texts, `$names` to be filled.
+
+    `callers` says for each role who calls, `ask` is the whole message, `again` follows an unreadable reply.
+    """
+
+    callers: dict[Role, str]
+    ask: Annotated[str, AfterValidator(_has_names(*JUDGE_NAMES))]
+    again: Annotated[str, AfterValidator(_has_names("problem", "names"))]
 
 
 class Fact(Frozen):
@@ -262,3 +293,4 @@ class Protocol(Frozen):
     questions: tuple[Question, ...]
     facts: tuple[Fact, ...]
     tools: Tools
+    judge_prompt: JudgePrompt

@@ -49,6 +49,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "ge2e": ("speech.ge2e:Ge2e",),
     "wespeaker": ("speech.wespeaker:WeSpeaker",),
     "rules": ("judging.rules:RuleJudge",),
+    "model-judge": ("judging.model:ModelJudge",),
     "policy": ("agents.scripted.policy:ScriptedBrain",),
     "chat": ("agents.chat.session:ChatBrain",),
 }

@@ -110,7 +110,7 @@ CHAIN: tuple[Stage, ...] = (
         group="measurement",
         description="The judge's answer to every question of the rubric (T6-T9, T14).",
         reads=("population", "calls"),
-        protocol=("head", "account", "scenarios", "questions", "facts", "tools"),
+        protocol=("head", "account", "scenarios", "questions", "facts", "tools", "judge_prompt"),
         tables=("verdicts",),
         per_agent=True,
     ),

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from inquesto_dag.agents.chat.roles import is_model
 from inquesto_dag.agents.config import AgentConfig, fingerprint, load_agent
 from inquesto_dag.errors import CheckFailed
 from inquesto_dag.files import canonical_json, sha256_bytes, write_json
+from inquesto_dag.judging.model import served_models
 from inquesto_dag.protocol.load import protocol_digest
 from inquesto_dag.protocol.population import plan_calls
 from inquesto_dag.provenance.lineage import build_lineage
@@ -135,8 +137,9 @@ def describe_agent(config: AgentConfig) -> dict[str, Any]:
 def profile_run(ctx: StageContext, verdicts: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
     """What ran in each role: its name, and the digest of its identity where it has one (PROTOCOL D16).
 
-    Engines are named by the files that were loaded, the judge by its verdicts; the caller is the one that the
-    stage `calls` has, which refuses a profile that names another.
+    Engines are named by the files that were loaded, the judge by its verdicts, and one that is a model by
+    what its endpoint says that it serves; the caller is the one that the stage `calls` has, which refuses a
+    profile that names another.
     """
     ran: dict[str, dict[str, str]] = {"caller": {"name": SCRIPTED_CALLER}}
     if ctx.engine_spec is not None:
@@ -145,7 +148,10 @@ def profile_run(ctx: StageContext, verdicts: list[dict[str, Any]]) -> dict[str, 
     if len(judges) > 1:
         raise CheckFailed(f"come from {len(judges)} judges: {judges}", where="verdicts", field="judge")
     if judges:
-        ran["judge"] = {"name": judges[0].partition("@")[0], "sha256": sha256_bytes(judges[0].encode())}
+        name = judges[0].partition("@")[0]
+        if is_model(ctx.profile.judge):  # what was asked for is not always what an endpoint serves
+            name = "-and-".join(served_models(verdicts))[:64] or "unnamed"
+        ran["judge"] = {"name": name, "sha256": sha256_bytes(judges[0].encode())}
     return ran
 
 

@@ -44,7 +44,8 @@ EDITS = [
     ("stages/annotations.py", '"substitutions": errors.sub', '"substitutions": 0 * errors.sub', set()),
     ("cli/app.py", "add_completion=False", "add_completion=True", set()),
     ("protocol/models.py",
-     "class Question(Frozen):", "class Question(Frozen):\n    x: int = 1\n", {"rules"}),
+     "class Question(Frozen):", "class Question(Frozen):\n    x: int = 1\n",
+     {"rules", "model-judge"}),
     ("speech/kokoro.py", "RUN_PAUSE = 0.2", "RUN_PAUSE = 0.3", {"kokoro-int8", "kokoro-fp32"}),
     ("speech/kokoro.py", "[[0, *tokens, 0]]), torch", "[[0, *tokens, 1]]), torch", {"kokoro-fp32"}),
     ("speech/whisper.py", "SHORTEST = 400", "SHORTEST = 401", {"whisper"}),
@@ -60,6 +61,7 @@ EDITS = [
     ("calls/caller.py", "SILENCE: Seconds = 10.0", "SILENCE: Seconds = 9.0", {"call"}),
     ("annotation/turns.py", "1.25", "1.5", {"annotation"}),
     ("judging/claims.py", "\ndef ", "\nprint()\ndef ", {"rules"}),
+    ("judging/case.py", "nothing was said", "no word was said", {"model-judge"}),
     ("stages/verdicts.py", "canonical_json(verdict_rows(judge, call))", "canonical_json([])", {"verdict"}),
 ]  # fmt: skip
 

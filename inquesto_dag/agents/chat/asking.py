@@ -11,18 +11,16 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inquesto_dag.agents.chat.endpoint import Endpoint
 from inquesto_dag.agents.chat.faults import Fault, dropped
+from inquesto_dag.agents.chat.retrying import retrying
 from inquesto_dag.agents.chat.settings import ChatSettings
 from inquesto_dag.agents.chat.spoken import SpokenReader
 from inquesto_dag.agents.chat.stream import Completion, read_chunks
 from inquesto_dag.agents.chat.toolcalls import CallParser
 from inquesto_dag.units import Seconds
-
-if TYPE_CHECKING:
-    from tenacity import RetryCallState
 
 CHARACTERS_A_GENERATED_TOKEN = 8  # more than any language needs: past it, the server ignores max_tokens
 
@@ -69,21 +67,11 @@ class Asker:
 
     def ask(self, body: Mapping[str, Any], watch: Stopwatch) -> Generator[str, None, Answer]:
         """The sentences of a completion as they come, then the whole; InfrastructureError without one."""
-        from tenacity import Retrying, retry_if_exception, stop_after_attempt
-
-        transport = self.endpoint.transport
         attempts: list[float] = []
-        retrying = Retrying(
-            stop=stop_after_attempt(transport.attempts),
-            retry=retry_if_exception(self._may_pass),
-            wait=self._wait,
-            sleep=self.sleep,
-            before_sleep=lambda state: watch.faults.append(str(_fault_of(state))),
-            reraise=True,
-        )
+        again = retrying(self.endpoint.transport, self.sleep, lambda fault: watch.faults.append(str(fault)))
         said: list[str] = []
         try:
-            item, items = retrying(self._begin, body, watch, attempts)
+            item, items = again(self._begin, body, watch, attempts)
             with closing(items):
                 while isinstance(item, str):
                     if watch.first_sentence_s is None:
@@ -129,21 +117,6 @@ class Asker:
             if completion.finish != "cut":
                 _read_out(pieces)
         yield Answer(completion, reader, ())
-
-    def _may_pass(self, error: BaseException) -> bool:
-        longest = self.endpoint.transport.longest_wait_s
-        return isinstance(error, Fault) and error.passing and (error.wait_s or 0.0) <= longest
-
-    def _wait(self, state: RetryCallState) -> Seconds:
-        asked = _fault_of(state).wait_s
-        transport = self.endpoint.transport
-        grown = transport.first_wait_s * 2.0 ** (state.attempt_number - 1)
-        return min(transport.longest_wait_s, grown if asked is None else asked)
-
-
-def _fault_of(state: RetryCallState) -> Fault:
-    error = state.outcome.exception() if state.outcome else None
-    return error if isinstance(error, Fault) else Fault("unknown")
 
 
 def _read_out(pieces: Generator[bytes, None, None]) -> None:
