@@ -138,6 +138,7 @@ VERIFIER = Table(
     ),
     ("utterance_id", "condition", "enrolled_voice"),
 )
+CALLER_FAULT = "caller fault"  # how `infrastructure_error` begins where the caller failed to play its part
 CALLS = Table(
     "calls",
     "What happened in each call, by the simulator's own account",
@@ -306,7 +307,12 @@ RESULTS = Table(
         _c("role", "string", "who calls"),
         _c("condition", "string", "the line's condition", values=CONDITIONS),
         _c("group", "string", "the speaker group", values=GROUPS),
-        _c("status", "string", "whether it counts", values=("scored", "unjudged", "infrastructure")),
+        _c(
+            "status",
+            "string",
+            "whether it counts, or why not",
+            values=("scored", "unjudged", "infrastructure", "caller"),
+        ),
         _c(
             "goal_state",
             "bool",

@@ -90,9 +90,21 @@ def _make_openai(config: AgentConfig, program: Program) -> Brain:
     return ChatBrain(settings, endpoint, program, config.greeting, measured=measured)
 
 
+def _make_transformers(config: AgentConfig, program: Program) -> Brain:
+    from inquesto_dag.agents.chat.local import LocalBrain, LocalModel
+    from inquesto_dag.agents.chat.local_settings import find_folder, read_local
+    from inquesto_dag.speech.fetch import models_folder
+
+    settings, place = read_local(config.id, config.brain.settings, config.brain.transport)
+    folder = find_folder(config.id, settings, place, models_folder(), os.environ)
+    measured = config.timing.mode == "measured"
+    return LocalBrain(settings, LocalModel(settings, folder), program, config.greeting, measured=measured)
+
+
 BRAINS: Mapping[str, Callable[[AgentConfig, Program], Brain]] = {
     "openai": _make_openai,
     "scripted": _make_scripted,
+    "transformers": _make_transformers,
 }
 
 

@@ -1,8 +1,8 @@
 """An agent's file: what it is made of, how long it waits, and how long its parts take.
 
-Everything in the file but `id`, `description` and `brain.transport` decides results and is therefore in the
-fingerprint. Times are in s unless a name says ms. A declared time is a log-normal draw whose seed is the
-call's, never the agent's, so two agents that differ in one setting are paired draw by draw.
+Everything in the file but `id`, `description`, `prices` and `brain.transport` decides results and is
+therefore in the fingerprint. Times are in s unless a name says ms. A declared time is a log-normal draw whose
+seed is the call's, never the agent's, so two agents that differ in one setting are paired draw by draw.
 """
 
 from __future__ import annotations
@@ -62,6 +62,16 @@ class Timing(Frozen):
     synthesis: LatencyModel  # to the first audio
 
 
+class Prices(Frozen):
+    """What a hosted model's tokens cost, as of a day; prices decide no result."""
+
+    dated: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    input_per_million: Annotated[float, Field(ge=0.0)]
+    output_per_million: Annotated[float, Field(ge=0.0)]
+    source: Annotated[str, Field(min_length=1)]  # whose list
+
+
 class AgentConfig(Frozen):
     """One agent under test, as its file in `data/agents/` describes it (DESIGN, Agents)."""
 
@@ -75,6 +85,7 @@ class AgentConfig(Frozen):
     recogniser: str
     voice: VoiceConfig
     timing: Timing
+    prices: Prices | None = None  # of its model's tokens; None: not known
 
 
 def list_agents(folder: Path) -> list[str]:
@@ -116,12 +127,16 @@ def load_agent(folder: Path, agent: str) -> AgentConfig:
 
         read_settings(str(path), config.brain.settings)
         read_transport(str(path), config.brain.transport)
+    if config.brain.kind == "transformers":
+        from inquesto_dag.agents.chat.local_settings import read_local
+
+        read_local(str(path), config.brain.settings, config.brain.transport)
     return config
 
 
 def deciding_settings(config: AgentConfig) -> dict[str, Any]:
     """Everything of an agent that decides results, as JSON values; the program's version included."""
-    settings = config.model_dump(mode="json", exclude={"id": True, "description": True})
+    settings = config.model_dump(mode="json", exclude={"id": True, "description": True, "prices": True})
     settings["brain"].pop("transport")
     settings["program"] = asdict(BILLING)
     if config.timing.mode == "measured":  # then nothing is drawn, and the medians decide nothing
@@ -134,13 +149,19 @@ def deciding_settings(config: AgentConfig) -> dict[str, Any]:
 
         chat = read_settings(config.id, config.brain.settings)
         settings["brain"] = identity_of(chat, BILLING, config.greeting)
+    if config.brain.kind == "transformers":
+        from inquesto_dag.agents.chat.local import local_identity
+        from inquesto_dag.agents.chat.local_settings import read_local
+
+        local, _ = read_local(config.id, config.brain.settings, config.brain.transport)
+        settings["brain"] = local_identity(local, BILLING, config.greeting)
     return settings
 
 
 def fingerprint(config: AgentConfig) -> str:
     """SHA-256 of all that decides the agent's results (PROTOCOL D17, N3).
 
-    Two files that differ only in id, description or transport have the same fingerprint.
+    Two files that differ only in id, description, prices or transport have the same fingerprint.
     """
     return sha256_bytes(canonical_json(deciding_settings(config)))
 

@@ -61,7 +61,12 @@ class BankLine:
 
 def style_line(scenario: Scenario, move: str) -> StyledLine:
     """What a scenario's caller says for a move, in the scenario's style (PROTOCOL P2)."""
-    clauses = [clause.strip() for clause in scenario.lines[move].split("|")]
+    return style_text(scenario, scenario.lines[move])
+
+
+def style_text(scenario: Scenario, text: str) -> StyledLine:
+    """A text with `|` at its clause boundaries, in a scenario's style."""
+    clauses = [clause.strip() for clause in text.split("|")]
     speed = SPEED[scenario.style]
     if scenario.style != "hesitant":
         sentences = _whole_sentences(clauses)

@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,14 @@ from inquesto_dag.agents.config import AgentConfig, deciding_settings
 from inquesto_dag.agents.tools import VerifyResult
 from inquesto_dag.audio.files import flac_bytes, read_flac
 from inquesto_dag.audio.tracks import Track
+from inquesto_dag.callers.check import CallerFault, caller_faults, problem_of
+from inquesto_dag.callers.model import ModelCaller, put_brief
 from inquesto_dag.callers.scripted import ScriptedCaller
 from inquesto_dag.calls.bank import BankEntry, SpokenLine
-from inquesto_dag.calls.caller import CallerClock
+from inquesto_dag.calls.caller import CallerClock, CallerPolicy
 from inquesto_dag.calls.rows import call_rows
 from inquesto_dag.calls.simulate import LineTracks, place_call
+from inquesto_dag.calls.simulated import SimulatedCaller
 from inquesto_dag.errors import InfrastructureError
 from inquesto_dag.files import canonical_json, sha256_bytes, write_bytes
 from inquesto_dag.protocol.models import Account, Scenario
@@ -53,6 +56,7 @@ class CallJob:
     bed_path: Path | None
     bed_sha256: str | None
     verifier: Mapping[str, Any]  # verifier.json
+    simulated: SimulatedCaller | None = None  # a model that plays the caller; None: the scripted one
 
     @property
     def call_id(self) -> str:
@@ -62,6 +66,7 @@ class CallJob:
     def parts(self, engines: Engines) -> dict[str, Any]:
         """Everything that decides the call, for its key."""
         return {
+            **({"caller": self.simulated.parts()} if self.simulated else {}),
             "row": dict(self.row),
             "scenario": self.scenario.model_dump(mode="json"),
             "account": self.account.model_dump(mode="json"),
@@ -169,9 +174,14 @@ def place(job: CallJob, engines: Engines) -> CallFiles:
         track=agent_track,
         seed=seed,
     )
-    caller = CallerClock(ScriptedCaller(job.scenario, seed), seed)
+    policy: CallerPolicy = ScriptedCaller(job.scenario, seed)
+    if job.simulated:
+        policy = job.simulated.policy(job.scenario, seed)
+    caller = CallerClock(policy, seed)
 
-    def lookup(move: str, _text: str) -> SpokenLine:
+    def lookup(move: str, text: str) -> SpokenLine:
+        if job.simulated:
+            return job.simulated.speak(job.scenario, move, text, engines)
         return job.bank[move].load()
 
     error: InfrastructureError | None = None
@@ -191,4 +201,20 @@ def place(job: CallJob, engines: Engines) -> CallFiles:
         audio["line.flac"] = flac_bytes(np.zeros(1, np.float32))
     digests = {name: sha256_bytes(data) for name, data in audio.items()}
     trace = call_rows(job.row, job.agent, caller, agent, account.current, recording, error, digests)
+    if isinstance(policy, ModelCaller):
+        mark_caller(trace, job.scenario, policy)
     return CallFiles({**audio, "trace.json": canonical_json(trace)})
+
+
+def mark_caller(trace: dict[str, Any], scenario: Scenario, caller: ModelCaller) -> None:
+    """Note what played the caller, and whether it played its part: a call in which it did not is not the
+    agent's, and is kept apart as one that infrastructure broke is (PROTOCOL D14).
+    """
+    call = trace["call"]
+    faults: list[CallerFault] = []
+    if not call["infrastructure_error"]:
+        brief = put_brief(scenario, caller.prompt)
+        faults = caller_faults(scenario, brief, trace["turns"], call["ended_by"], caller.other_side)
+    trace["caller"] = {**caller.report(), "ended_by": call["ended_by"], "faults": [asdict(f) for f in faults]}
+    if faults:
+        call["infrastructure_error"], call["ended_by"] = problem_of(faults), "infrastructure"

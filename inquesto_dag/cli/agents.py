@@ -28,6 +28,37 @@ def print_agents(project: Path) -> None:
         )
 
 
+def print_costs(project: Path, names: Sequence[str]) -> None:
+    """For each agent (without names: of `params.yaml`) the tokens of its placed calls and their price."""
+    from inquesto_dag.agents.cost import total, usage_of
+    from inquesto_dag.report.brain import read_trace
+
+    for name in names or load_params(project).agents:
+        agent = load_agent(project / "data" / "agents", name)
+        folders = sorted((project / "data" / "calls" / name / "recordings").glob("*/"))
+        usages = [usage for folder in folders if (usage := usage_of(read_trace(folder))) is not None]
+        if not usages:
+            what = "no call of it was placed" if not folders else "it has no language model"
+            typer.echo(f"{name}: {what}")
+            continue
+        whole = total(usages)
+        money = whole.money(agent.prices)
+        tokens = f"tokens in {_known(whole.tokens_in)}, out {_known(whole.tokens_out)}"
+        shown = [f"{name}: {len(usages)} calls", tokens]
+        if agent.prices is None:
+            shown.append("cost unknown (its file holds no prices)")
+        elif money is None:
+            uncounted = sum(usage.money(agent.prices) is None for usage in usages)
+            shown.append(f"cost unknown ({uncounted} calls have uncounted tokens)")
+        else:
+            shown.append(f"cost {agent.prices.currency} {money:.4f} (prices of {agent.prices.dated})")
+        typer.echo(", ".join(shown))
+
+
+def _known(count: int | None) -> str:
+    return "unknown" if count is None else str(count)
+
+
 def check_agents(project: Path, names: Sequence[str]) -> int:
     """What each agent (all, without names) lacks, with one turn tried; exit code 1 when one is not ready."""
     folder = project / "data" / "agents"
@@ -50,13 +81,17 @@ def check_agents(project: Path, names: Sequence[str]) -> int:
 
 def _check(project: Path, agent: AgentConfig) -> Iterator[Finding]:
     from inquesto_dag.agents.brain import make_brain
-    from inquesto_dag.agents.chat.check import Finding, check_chat
+    from inquesto_dag.agents.chat.check import Finding, check_chat, check_local
     from inquesto_dag.errors import InquestoError
     from inquesto_dag.protocol.load import load_protocol
 
     if agent.brain.kind == "openai":
         protocol = load_protocol(project / "data" / "protocols" / load_params(project).protocol)
         yield from check_chat(agent, protocol.account, os.environ)
+        return
+    if agent.brain.kind == "transformers":
+        protocol = load_protocol(project / "data" / "protocols" / load_params(project).protocol)
+        yield from check_local(agent, protocol.account)
         return
     try:
         make_brain(agent)

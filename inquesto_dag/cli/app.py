@@ -239,6 +239,18 @@ def agents_check(
     raise typer.Exit(check_agents(find_project(project), names or []))
 
 
+@agents.command("cost")
+def agents_cost(
+    names: Annotated[list[str] | None, typer.Argument(help="Agents; none for those of params.yaml.")] = None,
+    project: Project = HERE,
+) -> None:
+    """The tokens of the agents' placed calls and, by the prices in their files, money; unknown is unknown."""
+    from inquesto_dag.cli.agents import print_costs
+    from inquesto_dag.cli.project import find_project
+
+    print_costs(find_project(project), names or [])
+
+
 @protocol.command("clauses")
 def protocol_clauses(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,

@@ -18,6 +18,7 @@ from inquesto_dag.provenance.params import load_params
 from inquesto_dag.provenance.profile import load_profile
 from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.stages.chain import target
+from inquesto_dag.tables import CALLER_FAULT
 
 
 def broken_calls(project: Path, agent: str) -> Counter[str]:
@@ -102,11 +103,13 @@ def tell_broken(project: Path, agent: str) -> str | None:
     broken = broken_calls(project, agent)
     if not broken:
         return None
-    problem, _ = broken.most_common(1)[0]
-    return (
-        f"{counted(broken.total())} not scored, broken by infrastructure ({problem}); "
-        "the same command places them again"
-    )
+    faults = Counter({problem: n for problem, n in broken.items() if problem.startswith(CALLER_FAULT)})
+    told = []
+    for problems, what in ((broken - faults, "broken by infrastructure"), (faults, "by the caller's fault")):
+        if problems:
+            problem, _ = problems.most_common(1)[0]
+            told.append(f"{counted(problems.total())} not scored, {what} ({problem})")
+    return f"{'; '.join(told)}; the same command places them again"
 
 
 def counted(calls: int) -> str:

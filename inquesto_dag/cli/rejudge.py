@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from inquesto_dag.agents.chat.roles import is_model, slug
+from inquesto_dag.agents.chat.roles import OTHER, is_model, slug
 from inquesto_dag.cli.judges import compare_judges, shown_rate
 from inquesto_dag.cli.score import choose_agents
 from inquesto_dag.files import write_table
@@ -40,7 +40,7 @@ def rejudge(project: Path, agents: Sequence[str], judge: str) -> None:
             StageReport("rejudge", agent),
         )  # fmt: skip
         rows = _judge(ctx, judge)
-        path = project / FOLDER / slug(judge) / agent / f"{VERDICTS.name}.parquet"
+        path = project / FOLDER / slug(judge.removeprefix(OTHER)) / agent / f"{VERDICTS.name}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         frame = VERDICTS.conform(rows)
         write_table(path, frame)

@@ -21,7 +21,14 @@ from typing import Any
 from inquesto_dag.agents.chat.completing import CUT, complete
 from inquesto_dag.agents.chat.endpoint import Endpoint
 from inquesto_dag.agents.chat.faults import Fault
-from inquesto_dag.agents.chat.roles import RoleModel, component_of, find_role_endpoint, lasts, role_error
+from inquesto_dag.agents.chat.roles import (
+    UNNAMED,
+    RoleModel,
+    component_of,
+    find_role_endpoint,
+    lasts,
+    role_error,
+)
 from inquesto_dag.agents.chat.stream import Completion
 from inquesto_dag.files import canonical_json, sha256_bytes
 from inquesto_dag.judging.case import asked_of, names_of, put_case
@@ -135,17 +142,10 @@ class ModelJudge:
 def served_models(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
     """The components that answered, as the replies in rows of `tables.VERDICTS` name them (PROTOCOL D16).
 
-    Empty when no reply names a model.
+    `unnamed` stands for replies that name no model. Empty when nothing was answered.
     """
-    served = set()
-    for raw in {str(row["raw"]) for row in verdicts if row["raw"]}:
-        try:
-            reply = json.loads(raw)
-        except ValueError:
-            continue
-        if isinstance(reply, dict) and reply.get("served"):
-            served.add(component_of(str(reply["served"])))
-    return sorted(served)
+    replies = [json.loads(raw) for raw in {str(row["raw"]) for row in verdicts if row["raw"]}]
+    return sorted({component_of(str(reply["served"])) if reply["served"] else UNNAMED for reply in replies})
 
 
 def _raw(completion: Completion) -> str:

@@ -20,6 +20,7 @@ from inquesto_dag.files import canonical_json, sha256_bytes, sha256_file
 from inquesto_dag.protocol.checks import check_protocol
 from inquesto_dag.protocol.models import (
     Account,
+    CallerPrompt,
     Condition,
     EventType,
     Fact,
@@ -84,6 +85,7 @@ PARTS: Mapping[str, Part] = {
     "events": Part(("events.yaml",), ("events",)),
     "questions": Part(("questions.yaml",), ("questions",)),
     "facts": Part(("facts.yaml",), ("facts",)),
+    "caller_prompt": Part(("caller_prompt.yaml",), ("caller_prompt",)),
     "judge_prompt": Part(("judge_prompt.yaml",), ("judge_prompt",)),
     "scoring": Part(("scoring.yaml",), ("fail_severity",)),
 }
@@ -114,6 +116,7 @@ def load_protocol(folder: Path) -> Protocol:
         events=_read(folder / "events.yaml", tuple[EventType, ...]),
         questions=_read(folder / "questions.yaml", tuple[Question, ...]),
         facts=_read(folder / "facts.yaml", tuple[Fact, ...]),
+        caller_prompt=_read(folder / "caller_prompt.yaml", CallerPrompt),
         judge_prompt=_read(folder / "judge_prompt.yaml", JudgePrompt),
     )
     check_protocol(protocol, folder, origins)

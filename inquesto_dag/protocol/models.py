@@ -256,6 +256,17 @@ class JudgePrompt(Frozen):
     again: Annotated[str, AfterValidator(_has_names("problem", "names"))]
 
 
+class CallerPrompt(Frozen):
+    """How a scenario is put to a language model that plays its caller (PROTOCOL S1, P2, D7)."""
+
+    roles: dict[Role, str]
+    styles: dict[Style, str]
+    corrects: Annotated[str, AfterValidator(_has_names("corrected", "detail", "first"))]
+    brief: Annotated[str, AfterValidator(_has_names("corrects", "goal", "knows", "role", "style"))]
+    begin: str  # said to it when the line is connected
+    silence: str  # and when nobody has spoken for 10 s
+
+
 class Fact(Frozen):
     """A fact of the account that can be told: `any_of` are the surface forms, normalised, that state it.
 
@@ -294,3 +305,4 @@ class Protocol(Frozen):
     facts: tuple[Fact, ...]
     tools: Tools
     judge_prompt: JudgePrompt
+    caller_prompt: CallerPrompt

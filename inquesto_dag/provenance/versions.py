@@ -50,14 +50,18 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "wespeaker": ("speech.wespeaker:WeSpeaker",),
     "rules": ("judging.rules:RuleJudge",),
     "model-judge": ("judging.model:ModelJudge",),
+    "model-caller": ("callers.model:ModelCaller", "calls.simulated:speak_line"),
     "policy": ("agents.scripted.policy:ScriptedBrain",),
     "chat": ("agents.chat.session:ChatBrain",),
+    "local-chat": ("agents.chat.local:LocalModel",),
 }
 KINDS = ("synthesis", "recognition", "embedding", "call", "annotation", "verdict")
 
 # What is reached and decides no result: words of errors, transport of results, what only forms keys.
 DECIDE_NOTHING = (
     "agents.chat.endpoint:*", "agents.chat.faults:*",  # how a model is reached, and what failed
+    # Functions of their own, in the keys of the calls that have them.
+    "agents.brain:_make_transformers", "calls.simulated:SimulatedCaller",
     "errors:*", "provenance.memo:*", "provenance.versions:*", "provenance.definitions:*", "provenance.code:*",
     "speech.engines:Engines", "speech.engines:EngineSpec", "speech.engines:make_engine",
     "speech.loaded:digest_of", "speech.loaded:versions_of", "files:read_json", "files:sha256_file",
@@ -68,6 +72,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "espeakng_loader": ("espeakng-loader",),
     "faster_whisper": ("faster-whisper", "ctranslate2", "tokenizers"),
     "httpx": (),
+    "jinja2": ("jinja2",),
     "kaldi_native_fbank": ("kaldi-native-fbank",),
     "kokoro": ("kokoro", "torch", "transformers"),
     "kokoro_onnx": ("kokoro-onnx",),
@@ -80,6 +85,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "soxr": ("soxr",),
     "tenacity": (),
     "torch": ("torch",),
+    "transformers": ("transformers", "tokenizers", "gguf", "accelerate", "torch"),
     "yaml": (),
 }
 

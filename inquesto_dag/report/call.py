@@ -10,16 +10,21 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inquesto_dag.agents.account import diff, leaves
 from inquesto_dag.errors import CheckFailed
 from inquesto_dag.protocol.models import Account, Protocol
+from inquesto_dag.report.brain import TIMES, describe_brain, read_trace, reply_times
 from inquesto_dag.report.rows import Row, parsed
 from inquesto_dag.report.waveform import draw_waveform
 from inquesto_dag.report.wording import compare
 
-OWN_TIMES = ("endpoint_s", "recognition_s", "brain_s", "synthesis_s")
+if TYPE_CHECKING:
+    from inquesto_dag.agents.config import Prices
+
+COMPONENTS = ("recognition_s", "brain_s", "synthesis_s")
+OWN_TIMES = ("endpoint_s", *COMPONENTS, *TIMES, "first_audio_s")
 
 
 @dataclass(frozen=True)
@@ -46,14 +51,19 @@ class Recording:
     line_link: str
 
 
-def describe_call(rows: CallRows, recording: Recording | None, protocol: Protocol) -> Row:
+def describe_call(
+    rows: CallRows, recording: Recording | None, protocol: Protocol, prices: Prices | None = None
+) -> Row:
     """Everything that the page shows of one call, as plain JSON values.
 
     `recording` is None for a call that has none (infrastructure failure). Raises InputError for a missing or
     damaged FLAC, CheckFailed when the two files are not one recording.
     """
     call_id = str(rows.call["call_id"])
+    trace = {} if recording is None else read_trace(recording.folder)
+    times = reply_times(trace)
     return {
+        "brain": describe_brain(trace, prices),
         "id": call_id,
         "duration": rows.call["duration_s"],
         "timing": rows.call["timing"],
@@ -75,7 +85,7 @@ def describe_call(rows: CallRows, recording: Recording | None, protocol: Protoco
             for track in ("caller", "agent")
         },
         "replies": replies(rows.transcripts),
-        "turns": transcript(rows.transcripts, rows.turns),
+        "turns": transcript(rows.transcripts, [_with_times(row, times) for row in rows.turns]),
         "tools": [
             {
                 **{key: row[key] for key in ("index", "turn", "time_s", "tool", "ok")},
@@ -162,6 +172,14 @@ def transcript(transcripts: Sequence[Row], turns: Sequence[Row]) -> list[Row]:
     return sorted(annotated + alone, key=lambda item: (item["start"], item["end"]))
 
 
+def _with_times(row: Row, times: Mapping[float, Row]) -> Row:
+    """A turn's row with the times of its reply: of its model, and from the endpoint to its first audio."""
+    if any(row.get(name) is None for name in (*COMPONENTS, "endpoint_s")):
+        return row
+    first_audio_s = sum(float(row[name]) for name in COMPONENTS)
+    return {**row, **times.get(row["endpoint_s"], {}), "first_audio_s": first_audio_s}
+
+
 def _own_turn(row: Row) -> Row:
     heard = row["heard"]
     pieces = None if heard is None or row["speaker"] != "caller" else compare(row["said"], heard)
@@ -173,7 +191,7 @@ def _own_turn(row: Row) -> Row:
         "pieces": None if pieces is None else [[piece.mark, piece.heard, piece.said] for piece in pieces],
         "start": row["start_s"],
         "end": row["end_s"],
-        "times": {name: row[name] for name in OWN_TIMES if row[name] is not None},
+        "times": {name: row[name] for name in OWN_TIMES if row.get(name) is not None},
     }
 
 

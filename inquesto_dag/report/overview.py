@@ -86,7 +86,8 @@ def summarise(
     score, population = record["score"], record["population"]
     severity = record["protocol"]["fail_severity"]
     status = record["status"]
-    missing = [f"{status[name]} {name}" for name in ("unjudged", "infrastructure") if status[name]]
+    kinds = ("unjudged", "infrastructure", "caller")
+    missing = [f"{status[name]} {name}" for name in kinds if status.get(name)]
     return Overview(
         agent=str(record["agent"]["id"]),
         version=str(record["protocol"]["version"]),

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from inquesto_dag.errors import CheckFailed
@@ -21,6 +21,9 @@ from inquesto_dag.report.call import CallRows, Recording, describe_call, median_
 from inquesto_dag.report.overview import limits_of, summarise
 from inquesto_dag.report.rows import Row, Rows, parsed, plain_rows, rows_by_call, script_json
 from inquesto_dag.scoring.results import all_events
+
+if TYPE_CHECKING:
+    from inquesto_dag.agents.config import Prices
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("dom.js", "timeline.js", "call.js", "calls.js")
@@ -42,14 +45,15 @@ def write_record_page(
     call_folder: Path,
     *,
     protocol: Protocol,
+    prices: Prices | None = None,
 ) -> Path:
     """Write a record's page into `folder_out`, return its `index.html`; the same inputs give the same bytes.
 
     Tables are those of `inquesto_dag.tables`, as frames or as rows. `events` are the detected ones; what the
     judge saw is joined to them by `scoring.results.all_events`, be it there already or not. Recordings are
     `call_folder/CALL_ID/{call,line}.flac`, linked relative to `folder_out` (a sibling folder that later
-    takes its place keeps the links right). Raises InputError for a missing or damaged recording, CheckFailed
-    for a call without a result or with an id that is no file name.
+    takes its place keeps the links right). `prices` are those of the agent's model. Raises InputError for a
+    missing or damaged recording, CheckFailed for a call without a result or with an id that is no file name.
     """
     plans = {str(row["call_id"]): row for row in plain_rows(population)}
     outcomes = {str(row["call_id"]): row for row in plain_rows(results)}
@@ -82,7 +86,7 @@ def write_record_page(
                 plan, call, result, **{name: found.get(call_id, []) for name, found in by_call.items()}
             )
             recording = _recording(call_folder / call_id, folder_out, call)
-            data = script_json(describe_call(rows, recording, protocol))
+            data = script_json(describe_call(rows, recording, protocol, prices))
             write_bytes(folder_out / "calls" / f"{call_id}.js", f"inquestoCall({data});\n".encode())
         index_rows.append(_index_row(order, plan, result, call, by_call["transcripts"].get(call_id, [])))
     scored = {call_id for call_id, row in outcomes.items() if row["status"] == "scored"}

@@ -67,7 +67,7 @@ def judge_free(results: Sequence[Row], events: Sequence[Row], fail_severity: int
     return rate_of(
         passes(row["goal_state"], _worst(seen.get(row["call_id"], [])), fail_severity)
         for row in results
-        if row["status"] != "infrastructure"
+        if row["status"] not in ("infrastructure", "caller")
     )
 
 

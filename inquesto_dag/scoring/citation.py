@@ -41,8 +41,8 @@ def variant_marks(record: Mapping[str, Any]) -> list[str]:
         marks.append(f"n={population['calls']} of {population['size']}")
     missing = [
         f"{record['status'][name]} {name}"
-        for name in ("unjudged", "infrastructure")
-        if record["status"][name]
+        for name in ("unjudged", "infrastructure", "caller")
+        if record["status"].get(name)
     ]
     if missing:
         marks.append(f"incomplete: {' and '.join(missing)}")

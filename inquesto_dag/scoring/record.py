@@ -83,7 +83,10 @@ def build_record(
         "profile": {"pinned": dict(pinned), "specified": dict(profile_specified), "run": dict(profile_run)},
         "timing": timing,
         "departures": _departures(pinned, profile_run, timing),
-        "status": {name: status.count(name) for name in ("scored", "unjudged", "infrastructure")},
+        "status": {
+            **{name: status.count(name) for name in ("scored", "unjudged", "infrastructure")},
+            **({"caller": status.count("caller")} if "caller" in status else {}),
+        },
         "complete": status.count("scored") == len(status),
         "score": block.all(),
         "views": {

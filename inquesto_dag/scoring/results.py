@@ -1,8 +1,9 @@
 """One row a call: its goal, its events, whether it passed, and why (PROTOCOL R1-R4, D13, D14).
 
 Conventions: inputs are rows of the tables of that name. A call counts (`scored`) when it took place and the
-judge answered every question of its role; otherwise it is `infrastructure` or `unjudged`, has no goal and no
-pass, and makes the record incomplete. Each planned call has exactly one row.
+judge answered every question of its role; otherwise it is `infrastructure`, `caller` (who did not play its
+part) or `unjudged`, has no goal and no pass, and makes the record incomplete. Each planned call has exactly
+one row.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from inquesto_dag.events.rows import Row, by_call, severity_number
 from inquesto_dag.judging.outcomes import GOAL, answers_of, judged_events, merge_events, missing_answers
 from inquesto_dag.protocol.models import Account, Protocol
 from inquesto_dag.scoring.goal import goal_state
+from inquesto_dag.tables import CALLER_FAULT
 
 
 def passes(goal: bool, max_severity: int, fail_severity: int) -> bool:
@@ -95,9 +97,8 @@ def result_rows(
         rows_out.append(row)
         if call is None or call["ended_by"] == "infrastructure":
             problem = "no call was recorded" if call is None else call["infrastructure_error"]
-            row.update(
-                status="infrastructure", events="[]", why=f"not scored: {problem or 'infrastructure failed'}"
-            )
+            status = "caller" if str(problem).startswith(CALLER_FAULT) else "infrastructure"
+            row.update(status=status, events="[]", why=f"not scored: {problem or 'infrastructure failed'}")
             continue
         state = goal_state(
             scenario,

@@ -3,7 +3,8 @@
 A file is what its SHA-256 says, wherever it came from: a package on a registry is only a carrier, and its
 name, owner or metadata prove nothing. Sources are tried in the order given here.
 
-Language models are not catalogued: they are reached through an endpoint or loaded by `transformers`.
+Of language models one is here, small enough to try an agent with; others are reached through an endpoint, or
+lie in a folder whose digest the agent's file declares.
 """
 
 from __future__ import annotations

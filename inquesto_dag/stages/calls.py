@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inquesto_dag.agents.config import load_agent
+from inquesto_dag.agents.chat.roles import RoleModel, find_model, find_role_endpoint
+from inquesto_dag.agents.config import AgentConfig, load_agent
 from inquesto_dag.calls.bank import BankEntry, read_bank
 from inquesto_dag.calls.job import CallFiles, CallJob, run_job
-from inquesto_dag.errors import InputError
+from inquesto_dag.calls.simulated import SimulatedCaller
 from inquesto_dag.files import read_json, sha256_bytes, sha256_file
 from inquesto_dag.provenance.profile import SCRIPTED_CALLER
 from inquesto_dag.stages.context import StageContext
@@ -27,6 +29,7 @@ RECORDINGS = "recordings"
 def run(ctx: StageContext) -> None:
     """Write `calls`, `turns`, `tool_calls` and a folder of recordings, one a call."""
     jobs = plan_jobs(ctx)
+    fetch_needed(jobs[0].agent if jobs else None)
     with ctx.output() as folder:
         work = [(job, folder / RECORDINGS / job.call_id) for job in take_turns(jobs)]
         placed = ctx.map(place_and_write, work, f"calls {ctx.agent}")
@@ -39,13 +42,10 @@ def run(ctx: StageContext) -> None:
 
 def plan_jobs(ctx: StageContext) -> list[CallJob]:
     """The calls of the population as jobs, in its order."""
+    model = None
     if ctx.profile.caller != SCRIPTED_CALLER:
-        raise InputError(
-            f"names the caller {ctx.profile.caller}, and only {SCRIPTED_CALLER} can place calls",
-            where=f"profile {ctx.profile.id}",
-            field="caller",
-            remedy="set `profile: embedded` in params.yaml",
-        )
+        model = find_model("caller", ctx.profile.caller, os.environ)
+        find_role_endpoint("caller", os.environ)  # an address that is missing is said before any call
     agent = load_agent(ctx.agents_folder, ctx.required_agent())
     caller_audio, line_audio = ctx.folder("caller_audio"), ctx.folder("line_audio")
     bank: dict[tuple[str, str, str], dict[str, BankEntry]] = defaultdict(dict)
@@ -69,6 +69,7 @@ def plan_jobs(ctx: StageContext) -> list[CallJob]:
                 bed_path=bed_path if with_bed else None,
                 bed_sha256=bed_sha256 if with_bed else None,
                 verifier=verifier,
+                simulated=None if model is None else simulate(ctx, model, row),
             )
         )
     return jobs
@@ -81,6 +82,34 @@ def take_turns(jobs: Iterable[CallJob]) -> list[CallJob]:
     for job in jobs:
         families[job.scenario.family].append(job)
     return [job for turn in zip_longest(*families.values()) for job in turn if job is not None]
+
+
+def simulate(ctx: StageContext, model: RoleModel, row: Mapping[str, Any]) -> SimulatedCaller:
+    """What plays the caller of a call of the population, and how its lines sound."""
+    protocol = ctx.protocol
+    return SimulatedCaller(
+        model,
+        protocol.caller_prompt,
+        protocol.caller_level_dbov,
+        voice=str(row["voice"]),
+        language=next(voice.language for voice in protocol.voices if voice.voice == row["voice"]),
+        codec=next(line.codec for line in protocol.conditions if line.id == row["condition"]),
+    )
+
+
+def fetch_needed(agent: AgentConfig | None) -> None:
+    """Bring the model here that an agent's brain loads in process: not before such an agent is scored.
+
+    InfrastructureError when no source gives it.
+    """
+    if agent is None or agent.brain.kind != "transformers":
+        return
+    from inquesto_dag.agents.chat.local_settings import needed_model, read_local
+    from inquesto_dag.speech.fetch import fetch, models_folder
+
+    settings, _ = read_local(agent.id, agent.brain.settings, agent.brain.transport)
+    if (model := needed_model(settings)) is not None:
+        fetch([model], models_folder())
 
 
 def place_and_write(item: tuple[CallJob, Path], engines: Engines) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inquesto_dag.agents.chat.roles import is_model
+from inquesto_dag.agents.chat.roles import UNNAMED, component_of, is_model
 from inquesto_dag.agents.config import AgentConfig, fingerprint, load_agent
 from inquesto_dag.errors import CheckFailed
-from inquesto_dag.files import canonical_json, sha256_bytes, write_json
+from inquesto_dag.files import canonical_json, read_json, sha256_bytes, write_json
 from inquesto_dag.judging.model import served_models
 from inquesto_dag.protocol.load import protocol_digest
 from inquesto_dag.protocol.population import plan_calls
@@ -56,6 +57,7 @@ def run(ctx: StageContext) -> None:
             folder / "page", record, results, measured.population, measured.calls, measured.turns,
             measured.tool_calls, measured.segments, measured.transcripts, measured.detected,
             measured.verdicts, ctx.folder("calls", agent) / "recordings", protocol=ctx.protocol,
+            prices=load_agent(ctx.agents_folder, agent).prices,
         )  # fmt: skip
 
 
@@ -142,6 +144,8 @@ def profile_run(ctx: StageContext, verdicts: list[dict[str, Any]]) -> dict[str, 
     profile that names another.
     """
     ran: dict[str, dict[str, str]] = {"caller": {"name": SCRIPTED_CALLER}}
+    if ctx.profile.caller != SCRIPTED_CALLER:
+        ran["caller"] = {"name": named(served_callers(ctx.folder("calls", ctx.agent) / "recordings"))}
     if ctx.engine_spec is not None:
         ran.update(engine_digests(ctx.engine_spec))
     judges = sorted({row["judge"] for row in verdicts})
@@ -150,9 +154,25 @@ def profile_run(ctx: StageContext, verdicts: list[dict[str, Any]]) -> dict[str, 
     if judges:
         name = judges[0].partition("@")[0]
         if is_model(ctx.profile.judge):  # what was asked for is not always what an endpoint serves
-            name = "-and-".join(served_models(verdicts))[:64] or "unnamed"
+            name = named(served_models(verdicts))
         ran["judge"] = {"name": name, "sha256": sha256_bytes(judges[0].encode())}
     return ran
+
+
+def named(served: list[str]) -> str:
+    """One name for what an endpoint served in a role: all of its names, or `unnamed`."""
+    return "-and-".join(served)[:64].rstrip("-._") or UNNAMED
+
+
+def served_callers(recordings: Path) -> list[str]:
+    """The components that answered as callers, as the traces of the calls name them (PROTOCOL D16)."""
+    served: set[str] = set()
+    for path in sorted(recordings.glob("*/trace.json")):
+        caller = read_json(path).get("caller", {})
+        served |= {component_of(model) for model in caller.get("served", [])}
+        if caller.get("replies") and not caller["served"]:
+            served.add(UNNAMED)
+    return sorted(served)
 
 
 def engine_digests(spec: EngineSpec) -> dict[str, dict[str, str]]:

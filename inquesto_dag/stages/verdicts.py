@@ -119,7 +119,7 @@ def judge_all(rubric: Rubric, calls: Sequence[JudgedCall], memo: Memo) -> list[M
                 pool.submit(rubric.verdicts, call, own) for call, own in zip(calls, memos, strict=True)
             ]
             try:
-                found = []
+                found: list[Mapping[str, Any]] = []
                 for judged in waiting:
                     found += judged.result()
                     advance()

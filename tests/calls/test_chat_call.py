@@ -22,7 +22,7 @@ from inquesto_dag.protocol.load import load_protocol
 from inquesto_dag.protocol.population import plan_calls
 from inquesto_dag.speech.engines import Engines, EngineSpec
 from inquesto_dag.speech.fetch import models_folder
-from tests.agents.chat.server import MODEL, calls, says, serving, status
+from tests.agents.chat.server import MODEL, Json, Wire, calls, says, serving, status
 
 pytestmark = pytest.mark.engines
 
@@ -34,6 +34,12 @@ GOOD = (
     says("Your payment of $98 went through. Is there anything else?"),
     says("Goodbye."),
 )
+
+
+def good(wire: Wire, body: Json) -> None:
+    """The play that the dialogue has come to: one that a repeated request cannot use up."""
+    roles = [message["role"] for message in body["messages"]]
+    GOOD[0 if "tool" not in roles else min(roles.count("user"), 2)](wire, body)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +86,7 @@ def test_a_model_answers_a_call_and_its_key_stays_outside(
     job: CallJob, engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The caller hears its answer; a second run asks nobody, and gives the same bytes."""
-    with serving(*GOOD, key=KEY) as server:
+    with serving(good, key=KEY) as server:
         monkeypatch.setenv("CALL_URL", server.url)
         placed = run_job(job, engines)
         asked = len(server.requests)
@@ -109,7 +115,7 @@ def test_D14_a_measured_reply_is_not_charged_for_failed_attempts(
 ) -> None:
     """Three seconds of waiting for an endpoint that was down are no slow turn."""
     measured = dataclasses.replace(job, agent=agent("measured", first_wait_s=3.0))
-    with serving(status(503), *GOOD) as server:
+    with serving(status(503), good) as server:
         monkeypatch.setenv("CALL_URL", server.url)
         trace = run_job(measured, engines).trace
     turn = trace["agent"]["brain"]["turns"][0]
@@ -133,6 +139,6 @@ def test_D14_a_call_that_the_endpoint_broke_is_kept_apart_and_placed_again(
     assert trace["infrastructure"]["where"] == server.url and trace["infrastructure"]["remedy"]
     assert [row["tool"] for row in trace["tool_calls"]] == ["lookup_account"]
     assert sorted((engines.memo.root / "call").rglob("*")) == before
-    with serving(*GOOD) as server:
+    with serving(good) as server:
         monkeypatch.setenv("CALL_URL", server.url)
         assert run_job(other, engines).trace["call"]["ended_by"] == "goal_met"

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from inquesto_dag.agents.chat.endpoint import Endpoint
+from inquesto_dag.agents.chat.endpoint import ChatSource
 from inquesto_dag.agents.chat.faults import Fault, dropped
 from inquesto_dag.agents.chat.retrying import retrying
 from inquesto_dag.agents.chat.settings import ChatSettings
@@ -61,7 +61,7 @@ class Asker:
     """Asks an endpoint for completions; `sleep(s)` waits between attempts."""
 
     def __init__(
-        self, endpoint: Endpoint, settings: ChatSettings, parser: CallParser, sleep: Callable[[float], None]
+        self, endpoint: ChatSource, settings: ChatSettings, parser: CallParser, sleep: Callable[[float], None]
     ) -> None:
         self.endpoint, self.settings, self.parser, self.sleep = endpoint, settings, parser, sleep
 

@@ -56,6 +56,22 @@ def check_chat(config: AgentConfig, account: Account, environment: Mapping[str, 
     yield _try_turn(ChatBrain(settings, endpoint, BILLING, config.greeting, measured=True), account)
 
 
+def check_local(config: AgentConfig, account: Account) -> Iterator[Finding]:
+    """A model in this process: whether its files are here, and one turn; fetches nothing."""
+    from inquesto_dag.agents.brain import make_brain
+    from inquesto_dag.agents.chat.local_settings import read_local
+
+    settings, _ = read_local(config.id, config.brain.settings, config.brain.transport)
+    try:
+        brain = make_brain(config)
+    except InputError as lack:
+        yield Finding("model", False, f"{lack.where}: {lack.problem}", lack.remedy)
+        return
+    yield Finding("model", True, f"{settings.model} is here, {settings.device}, {settings.dtype}")
+    if isinstance(brain, ChatBrain):
+        yield _try_turn(brain, account)
+
+
 def _find_model(endpoint: Endpoint, model: str) -> Finding:
     served = endpoint.models()
     if model in served:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import SecretStr
@@ -23,6 +23,22 @@ if TYPE_CHECKING:
 
 MEDIA_TYPES = ("text/event-stream", "application/json", "application/x-ndjson", "text/plain", "")
 LARGEST_ERROR = 65_536  # bytes of an error page that are read
+
+
+class ChatSource(Protocol):
+    """Whatever answers requests for completions: an endpoint, or a model in this process."""
+
+    @property
+    def transport(self) -> ChatTransport: ...
+
+    @property
+    def shown(self) -> str:
+        """It for messages."""
+        ...
+
+    def stream(self, body: Mapping[str, Any]) -> Generator[bytes, None, None]:
+        """A completion's reply in pieces as they come; raises Fault."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ SERVED_AS: Mapping[str, tuple[str, ...]] = {
         "Qwen/Qwen2.5-7B-Instruct", "qwen2.5-7b-instruct", "qwen2.5:7b-instruct-fp16",
     ),
 }  # fmt: skip
+UNNAMED = "unnamed"  # the component of an endpoint that does not say what it serves
 _LONGEST_NAME = 64  # characters of a component's name in a record
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from inquesto_dag.agents.brain import Heard
 from inquesto_dag.agents.chat.asking import Answer, Asker, Stopwatch
-from inquesto_dag.agents.chat.endpoint import Endpoint
+from inquesto_dag.agents.chat.endpoint import ChatSource
 from inquesto_dag.agents.chat.history import CHARACTERS_A_TOKEN, History, Message
 from inquesto_dag.agents.chat.prompt import NO_MORE_CALLS, UNREADABLE, system_prompt
 from inquesto_dag.agents.chat.settings import ChatSettings
@@ -58,11 +58,13 @@ class _Call:
     written: str = ""
 
 
-def identity_of(settings: ChatSettings, program: Program, greeting: str | None) -> dict[str, Any]:
+def identity_of(
+    settings: ChatSettings, program: Program, greeting: str | None, kind: str = "openai"
+) -> dict[str, Any]:
     """All that decides a model's answers (PROTOCOL D17): settings, this code's version, what it is told."""
     told = {"prompt": system_prompt(program, greeting, _specs_in_text(settings)), "tools": tool_specs()}
     return {
-        "kind": "openai",
+        "kind": kind,
         "settings": settings.model_dump(mode="json"),
         "version": function_version("chat"),
         "told_sha256": sha256_bytes(canonical_json(told)),
@@ -74,12 +76,15 @@ def _specs_in_text(settings: ChatSettings) -> list[dict[str, Any]] | None:
 
 
 class ChatBrain:
-    """A model behind an endpoint. `measured`: whether the trace keeps wall-clock times; `sleep(s)` waits."""
+    """A model behind an endpoint or in this process.
+
+    `measured`: whether the trace keeps wall-clock times; `sleep(s)` waits between attempts.
+    """
 
     def __init__(
         self,
         settings: ChatSettings,
-        endpoint: Endpoint,
+        endpoint: ChatSource,
         program: Program,
         greeting: str | None = None,
         *,

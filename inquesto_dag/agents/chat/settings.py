@@ -65,7 +65,7 @@ class ChatTransport(Frozen):
 
 def read_settings(agent: str, settings: Mapping[str, Any]) -> ChatSettings:
     """The settings of an agent's brain; InputError names the field."""
-    return _read(agent, "brain.settings", ChatSettings, settings)
+    return read_section(agent, "brain.settings", ChatSettings, settings)
 
 
 def read_transport(agent: str, transport: Mapping[str, Any]) -> ChatTransport:
@@ -90,10 +90,11 @@ def read_transport(agent: str, transport: Mapping[str, Any]) -> ChatTransport:
                 field=f"brain.transport.{name}",
                 remedy=f"put it into an environment variable and name that variable in `{what}`",
             )
-    return _read(agent, "brain.transport", ChatTransport, transport)
+    return read_section(agent, "brain.transport", ChatTransport, transport)
 
 
-def _read(agent: str, section: str, model: type[_Model], values: Mapping[str, Any]) -> _Model:
+def read_section(agent: str, section: str, model: type[_Model], values: Mapping[str, Any]) -> _Model:
+    """A section of an agent's file; InputError names the field and shows no value."""
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:

@@ -2,7 +2,7 @@
 // One call: the sound with its timeline, the transcript beside what was heard, events, verdicts, tools, account.
 const PLAY = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3.5 1.8v12.4L14 8z"/></svg>';
 const PAUSE = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3 2h3.6v12H3zM9.4 2H13v12H9.4z"/></svg>';
-const OWN_TIMES = { endpoint_s: "endpoint at", recognition_s: "recognition", brain_s: "brain", synthesis_s: "synthesis" };
+const OWN_TIMES = { endpoint_s: "endpoint at", recognition_s: "recognition", brain_s: "brain", first_token_s: "first token", first_sentence_s: "first sentence", synthesis_s: "synthesis", first_audio_s: "first audio" };
 
 class CallPage {
   constructor(page, call) {
@@ -108,7 +108,7 @@ class CallPage {
           el("header", {}, el("h2", {}, "Transcript"), el("span", { class: "small" }, "caller: what the agent heard, misheard words marked; agent: what is read off the recording")),
           this.transcript()),
         this.tools()),
-      el("div", { class: "w4 stack" }, this.events(), this.account(), this.verdicts()));
+      el("div", { class: "w4 stack" }, this.events(), this.account(), this.brain(), this.verdicts()));
   }
 
   at(time, label) {
@@ -200,6 +200,18 @@ class CallPage {
     if (changes === null) return null;
     const cards = changes.map((change) => el("div", { class: "card" }, el("div", { class: "mono" }, change.path), el("p", {}, `${shown(change.before)} \u2192 ${shown(change.after)}`)));
     return this.section("Account", "before and after", cards, "Stands as it stood before the call.", "account");
+  }
+
+  brain() {
+    const brain = this.call.brain;
+    if (!brain) return null;
+    const tokens = (count) => count === null ? "unknown" : `${count}`;
+    const money = brain.money === null ? "unknown" : `${brain.currency} ${brain.money.toFixed(4)} (prices of ${brain.prices_of})`;
+    const odd = [["empty", "empty replies"], ["turns_left_out", "earlier turns left out of its window"], ["refused_calls", "tool calls over the cap"]].filter(([name]) => brain[name]);
+    return this.section("Language model", brain.served ?? brain.model, [el("div", { class: "card" },
+      el("p", {}, `Tokens in ${tokens(brain.tokens_in)}, out ${tokens(brain.tokens_out)} \u00b7 cost ${money}`),
+      odd.map(([name, label]) => el("p", {}, `${brain[name]} ${label}`)),
+      brain.faults.length ? el("details", {}, el("summary", {}, `${brain.faults.length} failures of its endpoint, tried again`), el("pre", {}, brain.faults.join("\n"))) : null)], "", "brain");
   }
 
   toggle() {
