@@ -153,15 +153,16 @@ def load(folder: Path, device: str, dtype: str) -> Loaded:
 
     if device == "cuda" and not torch.cuda.is_available():
         raise Fault("there is no GPU here", field="brain.settings.device", remedy="set `device: cpu`")
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    quiet: Any = logging  # without types of its own
+    quiet.set_verbosity_error()
+    quiet.disable_progress_bar()
     packed = next((path.name for path in files_of(folder) if path.suffix == ".gguf"), None)
     source: dict[str, Any] = {"gguf_file": packed} if packed else {}
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **source)
-    model = AutoModelForCausalLM.from_pretrained(
+    model: Any = AutoModelForCausalLM.from_pretrained(
         folder, local_files_only=True, dtype=getattr(torch, dtype), **source
     )
-    model = model.to(device).eval()
+    model.to(device).eval()
     ends: set[int] = set()
     for given in (model.generation_config.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id):
         ends |= {given} if isinstance(given, int) else set(given or ())
