@@ -13,6 +13,7 @@ from assets.svg import (
     ACCENT,
     BAD,
     SEVERITY,
+    WARN,
     Mark,
     as_markdown,
     draw_bars,
@@ -55,9 +56,35 @@ def _verifier(project: Path, folder: Path, agent: str | None) -> Pictures:
         (f"{condition}, {kind}", [Mark(float(value), colours[str(kind)]) for value in group["similarity"]])
         for (condition, kind), group in frame.groupby(["condition", "kind"], sort=False)
     ]
-    low = math.floor(10 * min([calibrated["threshold"], *frame["similarity"]])) / 10
+    report = read_json(folder / "report.json") if (folder / "report.json").exists() else None
+    alike: dict[str, list[Mark]] = {}
+    for score in report["alike_scores"] if report else []:
+        alike.setdefault(score["condition"], []).append(Mark(float(score["similarity"]), WARN))
+    rows += [(f"{condition}, alike", marks) for condition, marks in alike.items()]
+    values = [mark.value for _, marks in rows for mark in marks]
+    low = math.floor(10 * min([calibrated["threshold"], *values])) / 10
     svg = draw_strips(rows, low, 1.0, float(calibrated["threshold"]), "threshold")
-    return {"similarities": as_markdown(svg, "Similarity of holders and impostors to the enrolment")}
+    pictures = {"similarities": as_markdown(svg, "Similarity of holders and impostors to the enrolment")}
+    return pictures | ({"calibration": _calibration(report)} if report else {})
+
+
+def _calibration(report: Mapping[str, Any]) -> str:
+    """Margin and equal error by line, and how many impostors of the holder's sex and accent get through."""
+
+    def row(name: str, block: Mapping[str, Any]) -> list[str]:
+        numbers = [number_text(block[key], 3) for key in ("lowest_holder", "highest_impostor", "margin")]
+        errors = [
+            number_text(100 * block[key]["rate"] if block[key] else None)
+            for key in ("equal_error", "equal_error_alike")
+        ]
+        return [name, *numbers, *errors, f"{block['alike_accepted']} of {block['alike']}"]
+
+    columns = [
+        "line", "lowest holder", "highest impostor", "margin", "equal error, %",
+        "with same sex and accent, %", "of those accepted",
+    ]  # fmt: skip
+    blocks = [*report["by_condition"].items(), ("all", report["all"])]
+    return markdown_table(columns, [row(name, block) for name, block in blocks])
 
 
 def _calls(project: Path, folder: Path, agent: str | None) -> Pictures:

@@ -360,6 +360,25 @@ def label(
     label_calls(find_project(project), agent, labels, question or [], labeller)
 
 
+@app.command("measure")
+def measure_recording(
+    call: Annotated[Path, typer.Argument(help="A stereo file, left caller, right agent; or the caller.")],
+    agent: Annotated[Path | None, typer.Argument(help="The agent's file, when there are two.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="A JSON file of turns and tool calls.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write.", show_default="measured/NAME")] = None,
+    swap: Annotated[bool, typer.Option("--swap", help="Left is the agent, right the caller.")] = False,
+    no_words: Annotated[
+        bool, typer.Option("--no-words", help="Times alone, without a recogniser; T1 is then not measured.")
+    ] = False,
+    project: Project = HERE,
+) -> None:
+    """Measure any recording of a call: turns, latencies, overlaps, events T1-T5, a page with the sound."""
+    from inquesto_dag.cli.measure import measure_files
+    from inquesto_dag.cli.project import find_project
+
+    measure_files(find_project(project), call, agent, trace, out, swap=swap, words=not no_words)
+
+
 @app.command()
 def ui(
     port: Annotated[int, typer.Option(help="The port to serve on, of this machine only.")] = 3000,

@@ -91,6 +91,7 @@ class Histogram:
     columns: tuple[Column, ...]
     ticks: tuple[tuple[float, str], ...]
     limits: tuple[tuple[float, str, str], ...]
+    tallest: int = 0  # replies in the tallest column, which the height stands for
 
 
 def latency_histogram(
@@ -137,4 +138,4 @@ def latency_histogram(
         (place(limits["slow_median_s"]), "slow", "warn"),
         (place(limits["slow_turn_s"]), "late", ""),
     )
-    return Histogram(width, tuple(columns), ticks, drawn)
+    return Histogram(width, tuple(columns), ticks, drawn, max(counts, default=0))

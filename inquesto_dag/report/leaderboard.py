@@ -37,15 +37,6 @@ EVENTS = (
     ("unverified_action", "S5"),
     ("impostor_served", "S5"),
 )
-SHIFTS = (
-    ("transcript_only", "Without audio events"),
-    ("threshold_s2_plus", "Failing from S2 on"),
-    ("threshold_s4_plus", "Failing from S4 on"),
-    ("threshold_s5", "Failing on S5 alone"),
-    ("views_mean", "Mean of the views (not done)"),
-    ("views_geometric_mean", "Geometric mean of the views (not done)"),
-    ("views_minimum", "Minimum of the views (not done)"),
-)
 
 
 def write_leaderboard_page(folder_out: Path, leaderboard: Mapping[str, Any]) -> Path:
@@ -54,7 +45,6 @@ def write_leaderboard_page(folder_out: Path, leaderboard: Mapping[str, Any]) -> 
     pairs, end = differences(leaderboard["pairs"])
     population = leaderboard["population"]
     version = leaderboard["protocol"]["version"]
-    free = leaderboard["judge_free"]
     text = render(
         "leaderboard.html.j2",
         index={},
@@ -74,8 +64,9 @@ def write_leaderboard_page(folder_out: Path, leaderboard: Mapping[str, Any]) -> 
             (words(name), severity, [agent["by_type"].get(name, 0) for agent in agents])
             for name, severity in EVENTS
         ],
-        shifts=[(label, signed_text(leaderboard["shifts"].get(key))) for key, label in SHIFTS],
-        judge_free=(number_text(free["spearman"], 2), signed_text(free["mean_shift"])),
+        published=_published(leaderboard["published"]),
+        shares=[_audio_share(agent) for agent in agents],
+        severities=[_severity_bars(agent) for agent in agents],
     )
     write_bytes(folder_out / "index.html", text.encode())
     return folder_out / "index.html"
@@ -108,6 +99,70 @@ def _row(agent: Mapping[str, Any]) -> dict[str, Any]:
         "latency_95": number_text(agent["latency"]["quantiles_s"]["p95"], 2),
         "word_error": number_text(agent["word_error_percent"]),
     }
+
+
+def _published(published: Mapping[str, Any]) -> dict[str, Any]:
+    """The paper's figures in words; `why_not` is empty only where they compare with ours."""
+
+    def text(quantity: Mapping[str, Any], value: float | None) -> str:
+        unit = quantity["unit"]
+        if unit == "points":
+            return signed_text(value)
+        return number_text(value, {"%": 0, "calls": 0}.get(unit, 2))
+
+    return {
+        "source": published["source"],
+        "why_not": published["why_not"],
+        "quantities": [
+            (
+                quantity["clause"],
+                quantity["label"],
+                quantity["unit"],
+                text(quantity, quantity["ours"]),
+                text(quantity, quantity["paper"]),
+                quantity["over"],
+            )
+            for quantity in published["quantities"]
+        ],
+        "rows": {
+            agent: [
+                str(numbers["score"]),
+                f"{numbers['ci_low']}\u2013{numbers['ci_high']}",
+                *(str(numbers[key]) for key, _ in VIEWS),
+                *(str(numbers[name]) for name in ("us_female", "us_male", "uk_female", "uk_male")),
+                *(str(numbers[f"s{level}_events"]) for level in (3, 4, 5)),
+                str(numbers["transcript_only_score"]),
+                str(numbers["audio_only_failures"]),
+            ]
+            for agent, numbers in published["rows"].items()
+        },
+        "thresholds": {
+            agent: [str(numbers[key]) for key, _ in THRESHOLDS]
+            for agent, numbers in published["rows"].items()
+        },
+        "windows": curve(
+            f"In the paper: {published['windows'][0]['model']}, score",
+            "%, with its interval; another set-up",
+            [
+                (row["model"], row["endpointing_ms"], row["score"], row["interval"])
+                for row in published["windows"]
+            ],
+            ceiling=100,
+        ),
+    }
+
+
+def _audio_share(agent: Mapping[str, Any]) -> Bar:
+    """A1 as a bar: of the agent's failed calls, those that failed on audio events alone."""
+    failed = agent["score"]["n"] - agent["score"]["passes"]
+    block = {"passes": agent["audio_only_failures"], "n": failed, "interval": None}
+    return bar_of(agent["agent"], block, digits=0)
+
+
+def _severity_bars(agent: Mapping[str, Any]) -> tuple[str, tuple[Bar, ...]]:
+    """A2 as bars: the score had calls failed from another severity on."""
+    bars = tuple(bar_of(name, agent["thresholds"][key], digits=0) for key, name in THRESHOLDS)
+    return agent["agent"], bars
 
 
 def _percent(value: float | None) -> str:

@@ -23,6 +23,7 @@ from inquesto_dag.report.figures import (
     words,
 )
 from inquesto_dag.report.rows import Row, flatten
+from inquesto_dag.scoring import published
 from inquesto_dag.scoring.citation import citation, variant_marks, views_line
 from inquesto_dag.scoring.views import rate_where
 
@@ -65,7 +66,8 @@ class Overview:
     latency: Histogram
     latency_facts: tuple[tuple[str, str], ...]
     slices: Mapping[str, tuple[Bar, ...]]  # by line, group, style, family
-    analyses: tuple[tuple[str, str, str], ...]
+    analyses: tuple[tuple[str, str, str, str], ...]  # name, value, note, the paper's
+    analyses_note: str
     thresholds: tuple[Bar, ...]
     heard: tuple[HeardRow, ...]
     parts: tuple[tuple[str, str, str, str], ...]
@@ -110,7 +112,8 @@ def summarise(
         latency=latency_histogram(latencies, limits_of(protocol)),
         latency_facts=_latency_facts(record["latency"]),
         slices=_slices(record, results),
-        analyses=_analyses(record["analyses"]),
+        analyses=_analyses(record),
+        analyses_note=_analyses_note(record),
         thresholds=tuple(
             bar_of(name, block, signed_text(block["shift"]))
             for key, name in THRESHOLDS
@@ -210,25 +213,55 @@ def _slices(record: Mapping[str, Any], results: Sequence[Row]) -> dict[str, tupl
     }
 
 
-def _analyses(analyses: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+def _analyses(record: Mapping[str, Any]) -> tuple[tuple[str, str, str, str], ...]:
+    """A1, A3, A6 of the record, and what the paper has: its row of this agent's name, else its mean shift."""
+    analyses, figures = record["analyses"], published.figures()
+    row = published.configuration_of(str(record["agent"]["id"]))
+
     def rate(block: Mapping[str, Any]) -> tuple[str, str]:
         shift = DASH if block["shift"] is None else f"{signed_text(block['shift'])} points"
         return f"{number_text(block['score'])} %", shift
 
+    def mean(name: str) -> str:
+        return f"{signed_text(figures[name])} points (mean of 13)"
+
     combined = analyses["views_combined"]
+    failed = record["score"]["n"] - record["score"]["passes"]
     return (
-        ("Without audio events", *rate(analyses["transcript_only"])),
-        ("Failed on audio alone", str(analyses["audio_only_failures"]), "calls"),
-        ("Without the judge", *rate(analyses["judge_free"])),
+        (
+            "Without audio events",
+            *rate(analyses["transcript_only"]),
+            mean("transcript_only_minus_score")
+            if row is None
+            else f"{row.numbers['transcript_only_score']} %",
+        ),
+        (
+            "Failed on audio alone",
+            str(analyses["audio_only_failures"]),
+            f"of {failed} failed calls",
+            f"{figures['failed_only_on_audio_events']:.0f} % of failed calls (of 13 agents)"
+            if row is None
+            else str(row.numbers["audio_only_failures"]),
+        ),
+        ("Without the judge", *rate(analyses["judge_free"]), mean("judge_free_shift")),
         *(
             (
                 f"Views combined: {words(name)}",
                 f"{number_text(part['value'])} %",
                 f"{signed_text(part['shift'])} points, not done",
+                mean(f"view_{name}_shift"),
             )
             for name, part in combined.items()
         ),
     )
+
+
+def _analyses_note(record: Mapping[str, Any]) -> str:
+    """Why the paper's column does not compare with this record; empty where it does."""
+    agent = str(record["agent"]["id"])
+    reasons = [] if published.configuration_of(agent) else ["another agent than the paper's thirteen"]
+    marks = variant_marks(record)
+    return "; ".join(reasons + ([f"another set-up: {', '.join(marks)}"] if marks else []))
 
 
 def _heard(heard: Mapping[str, Any]) -> tuple[HeardRow, ...]:

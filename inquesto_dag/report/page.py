@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -118,7 +118,9 @@ def write_record_page(
     return folder_out / "index.html"
 
 
-def render(template: str, *, index: Mapping[str, Any], **values: Any) -> str:
+def render(
+    template: str, *, index: Mapping[str, Any], scripts: Sequence[str] = SCRIPTS, **values: Any
+) -> str:
     """A page of this package's templates with style, theme and scripts inside; all values are escaped."""
     import jinja2
     from markupsafe import Markup
@@ -134,7 +136,7 @@ def render(template: str, *, index: Mapping[str, Any], **values: Any) -> str:
     own = {
         "style": Markup(_source("style.css")),
         "theme": Markup(_source("theme.js")),
-        "script": Markup("\n".join(_source(name) for name in SCRIPTS)),
+        "script": Markup("\n".join(_source(name) for name in scripts)),
         "index": Markup(script_json(index)),
     }
     return environment.get_template(template).render(**own, **values)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
 from typing import Any
 
 from inquesto_dag.errors import InputError
 from inquesto_dag.events.rows import Row, present
 from inquesto_dag.scoring.citation import citation, views_line
+from inquesto_dag.scoring.published import beside
 from inquesto_dag.scoring.rate import LEVEL, Interval
 
 FORMAT = 1
@@ -38,10 +38,10 @@ class Paired:
 
 
 def mcnemar_exact(only_a: int, only_b: int) -> float:
-    """Two-sided exact p of McNemar's test on discordant pairs; 1 when there are none."""
-    n = only_a + only_b
-    tail: int = sum(comb(n, k) for k in range(min(only_a, only_b) + 1))
-    return float(min(1.0, 2 * tail / 2**n))
+    """Two-sided exact p of McNemar's test on discordant pairs (statsmodels); 1 when there are none."""
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    return float(min(1.0, mcnemar([[0, only_a], [only_b, 0]], exact=True).pvalue))
 
 
 def paired(a: Sequence[Row], b: Sequence[Row], *, seed: int = SEED, resamples: int = RESAMPLES) -> Paired:
@@ -73,36 +73,45 @@ _PAIRS = tuple((x, y) for x in (True, False) for y in (True, False))
 
 
 def _bootstrap(differences: Sequence[tuple[Hashable, int]], seed: int, resamples: int) -> Interval:
+    """The percentile interval of the difference in points, whole scenarios drawn (scipy.stats.bootstrap).
+
+    One scenario alone says nothing about others: the interval is then everything, -100 to 100.
+    """
     import numpy as np
+    from scipy.stats import bootstrap
 
     sums: dict[Hashable, list[int]] = {}
     for scenario, value in differences:
         total = sums.setdefault(scenario, [0, 0])
         total[0] += value
         total[1] += 1
+    if len(sums) == 1:
+        return Interval(-100.0, 100.0)
     # In the order of names, so that the order of rows decides nothing.
     table = np.array([sums[name] for name in sorted(sums, key=str)], np.float64)
-    random = np.random.default_rng(seed)
-    drawn = table[random.integers(0, len(table), size=(resamples, len(table)))].sum(axis=1)
-    low, high = np.quantile(100 * drawn[:, 0] / drawn[:, 1], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(float(low), float(high))
+
+    def difference(values: Any, calls: Any, axis: int = -1) -> Any:
+        return 100 * values.sum(axis=axis) / calls.sum(axis=axis)
+
+    found = bootstrap(
+        (table[:, 0], table[:, 1]),
+        difference,
+        paired=True,
+        n_resamples=resamples,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return Interval(float(found.low), float(found.high))
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Spearman's rank correlation, ties at their mean rank; None for fewer than two values or equal ones."""
-    import numpy as np
+    from scipy.stats import spearmanr
 
-    if len(a) != len(b) or len(a) < 2:
+    if len(a) != len(b) or len(set(a)) < 2 or len(set(b)) < 2:
         return None
-    x, y = _ranks(a), _ranks(b)
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    ordered = sorted(values)
-    return [(2 * ordered.index(v) + ordered.count(v) - 1) / 2 for v in values]
+    return float(spearmanr(a, b).statistic)
 
 
 def build_leaderboard(
@@ -112,7 +121,8 @@ def build_leaderboard(
     seed: int = SEED,
     resamples: int = RESAMPLES,
 ) -> dict[str, Any]:
-    """All agents side by side: `agents` by rank, `pairs`, `endpointing` (A4), `judge_free` (A6), `shifts`.
+    """All agents side by side: `agents` by rank, `pairs`, `endpointing` (A4), `judge_free` (A6), `shifts`,
+    and the paper's figures where they speak of the same thing (`published`).
 
     Raises InputError when the records are not of one protocol and one population (PROTOCOL P7).
     """
@@ -121,7 +131,7 @@ def build_leaderboard(
     _require_same(records)
     first = next(iter(records.values()))
     ranked = sorted(records, key=lambda agent: (-_number(records[agent]["score"]["score"]), agent))
-    return {
+    board = {
         "format": FORMAT,
         "protocol": first["protocol"],
         "population": first["population"],
@@ -135,6 +145,7 @@ def build_leaderboard(
         "judge_free": _judge_free([records[agent] for agent in ranked]),
         "shifts": _mean_shifts(list(records.values())),
     }
+    return {**board, "published": beside(records, board)}
 
 
 def endpointing_table(records: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

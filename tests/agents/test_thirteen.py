@@ -33,7 +33,7 @@ def _model(agent: AgentConfig) -> str:
 
 def test_S2_they_are_those_of_the_published_table(thirteen: list[AgentConfig]) -> None:
     """Model, serving and window of each row, once."""
-    with (PROJECT / "tests" / "published" / "table2.csv").open() as table:
+    with (PROJECT / "inquesto_dag" / "scoring" / "paper" / "table2.csv").open() as table:
         rows = {(r["model"].lower(), r["serving"], int(r["endpointing_ms"])) for r in csv.DictReader(table)}
     found = [(_model(agent), _served(agent), agent.endpointing_ms) for agent in thirteen]
     assert len(found) == 13 and set(found) == rows

@@ -14,6 +14,7 @@ from inquesto_dag.protocol.load import load_protocol
 from inquesto_dag.report.charts import curve, differences, p_text
 from inquesto_dag.report.leaderboard import EVENTS, write_leaderboard_page
 from inquesto_dag.scoring.compare import build_leaderboard
+from inquesto_dag.scoring.published import configuration_of
 from tests.report.conftest import Opened
 from tests.report.material import PROTOCOL, make_material
 
@@ -61,10 +62,29 @@ def test_T13_severities_of_the_table_are_the_protocols() -> None:
 
 
 def test_A4_windows_are_drawn_from_short_to_long(board: tuple[dict[str, Any], Path]) -> None:
-    """Three curves over the windows; an agent without a value is left out of the curve, not drawn at zero."""
+    """Three curves over the windows and the paper's; an agent without a value is left out, not drawn at 0."""
     text = board[1].read_text()
-    assert [text.count(f">{window} ms</text>") for window in (400, 700, 1100)] == [3, 3, 3]
+    assert [text.count(f">{window} ms</text>") for window in (400, 700, 1100)] == [4, 4, 4]
     assert len(re.findall(r'<circle class="dot"', text)) == 6
+    assert len(re.findall(r'<circle class="dot theirs"', text)) == 3
+
+
+def test_the_papers_figures_stand_beside_ours_and_say_why_they_do_not_compare(
+    board: tuple[dict[str, Any], Path],
+) -> None:
+    """Every quantity with both figures, the reasons in words; one of the paper's agents would get its row."""
+    leaderboard, page = board
+    text = page.read_text()
+    notice = re.search(r'id="not-comparable">(.*?)</p>', text, re.S)
+    assert notice and "other agents: long, none, short" in notice.group(1)
+    table = re.search(r'id="published">(.*?)</section>', text, re.S)
+    assert table and table.group(1).count("<tr><td") == len(leaderboard["published"]["quantities"]) + 1
+    assert "+24.0" in table.group(1) and "0.90" in table.group(1) and "in the paper" not in text
+    agents = [{**agent, "agent": "qwen2.5-7b-700"} for agent in leaderboard["agents"][:1]]
+    row = {"qwen2.5-7b-700": dict(configuration_of("qwen2.5-7b-700").numbers)}  # type: ignore[union-attr]
+    other = {**leaderboard, "agents": agents, "published": {**leaderboard["published"], "rows": row}}
+    again = write_leaderboard_page(page.parent / "other", other).read_text()
+    assert again.count('<tr class="theirs"><td class="nowrap">in the paper') == 2 and "34\u201344" in again
 
 
 def test_a_difference_whose_interval_holds_zero_is_not_marked() -> None:

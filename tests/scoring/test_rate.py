@@ -23,13 +23,13 @@ from inquesto_dag.scoring.rate import (
     wilson,
 )
 
-PUBLISHED = Path(__file__).parents[1] / "published"
+PUBLISHED = Path(__file__).parents[2] / "inquesto_dag" / "scoring" / "paper"
 ROWS = list(csv.DictReader((PUBLISHED / "table2.csv").open(encoding="utf-8")))
 GROUP_SIZES = {"us_female": 81, "us_male": 75, "uk_female": 75, "uk_male": 75}  # PROTOCOL P6
 
 
 def as_published(percent: float) -> int:
-    """The tables' rounding: to one decimal, then half-even to whole percent (tests/published/README.md)."""
+    """The tables' rounding: to one decimal, then half-even to whole percent (scoring/paper/README.md)."""
     return round(round(percent, 1))
 
 

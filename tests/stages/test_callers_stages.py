@@ -16,7 +16,7 @@ from inquesto_dag.audio.levels import normalise
 from inquesto_dag.audio.measure import snr_db
 from inquesto_dag.callers.script import BankLine, lines_of
 from inquesto_dag.errors import CheckFailed, InputError
-from inquesto_dag.files import sha256_file
+from inquesto_dag.files import read_json, sha256_file
 from inquesto_dag.protocol.load import load_protocol
 from inquesto_dag.protocol.models import Protocol
 from inquesto_dag.protocol.population import plan_calls, take_slice
@@ -25,7 +25,14 @@ from inquesto_dag.speech.verification import calibrate
 from inquesto_dag.stages.babble_talks import TALKS
 from inquesto_dag.stages.caller_audio import SpeakJob, group_lines, speak_lines
 from inquesto_dag.stages.line_audio import CarryJob, bed_level_dbov, carry_utterance
-from inquesto_dag.stages.verifier import ScoreJob, calibration_scores, on_the_line, score_jobs
+from inquesto_dag.stages.verifier import (
+    ScoreJob,
+    calibration_scores,
+    on_the_line,
+    score_jobs,
+    voices_alike,
+    write_report,
+)
 from inquesto_dag.tables import LINES, UTTERANCES
 from inquesto_dag.units import Audio, quantise
 
@@ -102,7 +109,8 @@ def test_P3_the_lines_of_an_utterance_differ_as_the_conditions_say(
         tmp_path / "bed.flac", tmp_path,
     )  # fmt: skip
     rows: dict[str, dict[str, Any]] = {
-        row["condition"]: row for row in LINES.conform(carry_utterance(job, None)).to_dict("records")  # type: ignore[arg-type]
+        row["condition"]: row
+        for row in LINES.conform(carry_utterance(job, None)).to_dict("records")  # type: ignore[arg-type]
     }
     assert list(rows) == ["clean", "telephone", "babble"]
     for row in rows.values():
@@ -205,3 +213,30 @@ def test_a_bank_line_travels_to_a_worker(protocol: Protocol) -> None:
     line = lines_of(protocol, plan_calls(protocol)[:1])[0]
     again: BankLine = pickle.loads(pickle.dumps(line))
     assert again == line
+
+
+def test_I2_voices_alike_are_of_the_holders_sex_and_accent() -> None:
+    """Two of the pack, never the holder's own nor one that whispers."""
+    known = ["am_adam", "af_sarah", "af_heart", "af_nicole", "bf_emma", "af_bella", "af_nova"]
+    assert voices_alike("af_heart", known) == ["af_bella", "af_nova"]
+    assert voices_alike("bm_george", known) == []
+
+
+def test_I2_the_report_leaves_the_calibration_alone_and_names_its_limit(tmp_path: Path) -> None:
+    """Short openings are left out as in calls; a voice that is alike moves no threshold."""
+    row = {"condition": "clean", "speech_s": 2.0}
+    rows = [
+        {**row, "kind": "holder", "voice": "af_heart", "similarity": 0.9},
+        {**row, "kind": "impostor", "voice": "am_michael", "similarity": 0.6},
+        {**row, "kind": "impostor", "voice": "am_michael", "similarity": 0.99, "speech_s": 0.5},
+        {**row, "kind": "alike", "voice": "af_bella", "similarity": 0.8},
+    ]
+    numbers = {
+        "encoder": "ge2e", "threshold": 0.75, "margin": 0.3, "lowest_holder": 0.9, "highest_impostor": 0.6,
+    }  # fmt: skip
+    write_report(tmp_path, numbers, rows, ["clean"])
+    report = read_json(tmp_path / "report.json")
+    assert {name: report[name] for name in numbers} == numbers
+    assert (report["too_little_speech"], report["all"]["impostors_accepted"]) == (1, 0)
+    assert (report["all"]["alike_accepted"], report["alike_voices"]) == (1, ["af_bella"])
+    assert "af_bella" in (tmp_path / "page" / "index.html").read_text()

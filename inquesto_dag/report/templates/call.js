@@ -10,6 +10,7 @@ class CallPage {
     this.page = page;
     this.audio = el("audio", { preload: "auto" });
     this.source = "call";
+    this.neighbours = typeof table !== "undefined"; // a recording from elsewhere stands alone
     this.keys = (event) => this.key(event);
     document.addEventListener("keydown", this.keys);
     page.replaceChildren(this.crumbs(), this.header(), this.player(), this.columns());
@@ -74,6 +75,8 @@ class CallPage {
       facts);
   }
 
+  sources() { return [["call", "Both sides", "caller left, agent right"], ["line", "What the agent hears", "the line, noise included"]]; }
+
   player() {
     const { call } = this;
     this.button = el("button", { class: "play", id: "play", type: "button", "aria-label": "Play", disabled: !call.audio, on: { click: () => this.toggle() } });
@@ -87,10 +90,10 @@ class CallPage {
       el("div", { class: "transport" },
         this.button, this.clock,
         el("span", { class: "segmented", role: "group", "aria-label": "what to listen to" },
-          side("call", "Both sides", "caller left, agent right"), side("line", "What the agent hears", "the line, noise included")),
+          this.sources().map(([key, label, title]) => side(key, label, title))),
         el("select", { "aria-label": "speed", on: { change: (event) => { this.audio.playbackRate = Number(event.target.value); } } },
           [0.5, 0.75, 1, 1.25, 1.5, 2].map((rate) => el("option", { value: rate, selected: rate === 1 }, `${rate}\u00d7`))),
-        el("span", { class: "push" }, el("span", { class: "faint small" }, el("kbd", {}, "space"), " play  ", el("kbd", {}, "\u2190"), el("kbd", {}, "\u2192"), " 5 s  ", el("kbd", {}, "e"), " next event  ", el("kbd", {}, "["), el("kbd", {}, "]"), " calls"),
+        el("span", { class: "push" }, el("span", { class: "faint small" }, el("kbd", {}, "space"), " play  ", el("kbd", {}, "\u2190"), el("kbd", {}, "\u2192"), " 5 s  ", el("kbd", {}, "e"), " next event", this.neighbours ? ["  ", el("kbd", {}, "["), el("kbd", {}, "]"), " calls"] : null),
           zoom("\u2212", "zoom out", 1 / 1.6), zoom("Fit", "whole call", 0), zoom("+", "zoom in", 1.6))),
       el("div", { class: "timeline", id: "timeline" }),
       el("div", { class: "readout" }, this.now,

@@ -15,7 +15,9 @@ class Timeline {
     this.spacer.append(this.canvas);
     this.view.append(this.spacer);
     host.replaceChildren(this.view, this.cursor);
-    this.height = Object.values(Timeline.LANES).reduce((sum, lane) => sum + lane, 0);
+    // A call may leave lanes out: a recording from elsewhere has no line of its own.
+    this.lanes = Object.fromEntries(Object.entries(Timeline.LANES).map(([name, height]) => [name, (call.without || []).includes(name) ? 0 : height]));
+    this.height = Object.values(this.lanes).reduce((sum, lane) => sum + lane, 0);
     this.waves = {};
     for (const [name, wave] of Object.entries(call.tracks || {})) {
       this.waves[name] = { peak: Timeline.bytes(wave.peak), rms: Timeline.bytes(wave.rms) };
@@ -94,7 +96,7 @@ class Timeline {
     pen.textBaseline = "middle";
     const tops = {};
     let top = 0;
-    for (const [lane, height] of Object.entries(Timeline.LANES)) { tops[lane] = top; top += height; }
+    for (const [lane, height] of Object.entries(this.lanes)) { tops[lane] = top; top += height; }
     this.tops = tops;
     pen.save();
     pen.beginPath();
@@ -102,9 +104,9 @@ class Timeline {
     pen.clip();
     this.drawRuler(pen, ink, tops);
     this.drawOverlaps(pen, ink, tops);
-    this.drawTrack(pen, ink, tops.caller, Timeline.LANES.caller, "caller", ink["wave"], ink["wave-core"]);
-    this.drawTrack(pen, ink, tops.agent, Timeline.LANES.agent, "agent", `color-mix(in srgb, ${ink.accent} 38%, ${ink.panel})`, ink.accent);
-    this.drawTrack(pen, ink, tops.line, Timeline.LANES.line, "line", ink["line-wave"], ink["line-core"]);
+    this.drawTrack(pen, ink, tops.caller, this.lanes.caller, "caller", ink["wave"], ink["wave-core"]);
+    this.drawTrack(pen, ink, tops.agent, this.lanes.agent, "agent", `color-mix(in srgb, ${ink.accent} 38%, ${ink.panel})`, ink.accent);
+    this.drawTrack(pen, ink, tops.line, this.lanes.line, "line", ink["line-wave"], ink["line-core"]);
     this.drawReplies(pen, ink, tops);
     this.drawTools(pen, ink, tops);
     this.drawEvents(pen, ink, tops);
@@ -130,6 +132,7 @@ class Timeline {
   }
 
   drawTrack(pen, ink, top, height, name, outer, core) {
+    if (!height) return;
     const marks = this.call.segments[name];
     const strip = marks ? 7 : 0;
     const wave = this.waves[name];
@@ -215,7 +218,8 @@ class Timeline {
   }
 
   drawTools(pen, ink, tops) {
-    const y = tops.tools + Timeline.LANES.tools / 2;
+    if (!this.lanes.tools) return;
+    const y = tops.tools + this.lanes.tools / 2;
     pen.textAlign = "left";
     let free = -Infinity;
     for (const tool of this.call.tools) {
@@ -235,7 +239,7 @@ class Timeline {
   }
 
   drawEvents(pen, ink, tops) {
-    const y = tops.events + Timeline.LANES.events / 2;
+    const y = tops.events + this.lanes.events / 2;
     pen.textAlign = "left";
     let free = -Infinity;
     for (const event of this.call.events.filter((item) => item.time_s !== null).sort((a, b) => a.time_s - b.time_s)) {
@@ -264,7 +268,8 @@ class Timeline {
     pen.textAlign = "left";
     const names = { events: ["Events"], caller: ["Caller"], replies: ["Latency", "s"], agent: ["Agent"], line: ["Line", "agent hears"], tools: ["Tools"] };
     for (const [lane, [name, note]] of Object.entries(names)) {
-      const middle = tops[lane] + Timeline.LANES[lane] / 2;
+      if (!this.lanes[lane]) continue;
+      const middle = tops[lane] + this.lanes[lane] / 2;
       pen.fillStyle = ink.ink;
       pen.fillText(name, 9, note && lane === "line" ? middle - 6 : middle);
       if (note && lane === "line") { pen.fillStyle = ink.faint; pen.font = `10px ${ink.sans}`; pen.fillText(note, 9, middle + 8); pen.font = `11px ${ink.sans}`; }
