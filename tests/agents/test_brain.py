@@ -27,7 +27,7 @@ def test_D17_all_of_the_policys_code_is_in_its_version() -> None:
     assert {f"inquesto_dag.agents.scripted.{name}" for name in names} <= modules
 
 
-@pytest.mark.parametrize("kind", ["transformers", "oracle"])
+@pytest.mark.parametrize("kind", ["oracle", "ollama"])
 def test_unsupported_brains_are_refused_with_what_is_supported(kind: str) -> None:
     """No stand-in answers in their place."""
     with pytest.raises(InputError, match=rf"brain kind '{kind}' is not supported(.|\n)*scripted") as caught:

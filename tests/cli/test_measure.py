@@ -37,15 +37,26 @@ def measured(call: Call, tmp_path_factory: pytest.TempPathFactory) -> tuple[str,
     return result.output, folder / "out"
 
 
-def test_it_prints_turns_latencies_overlaps_and_events(measured: tuple[str, Path]) -> None:
+def test_it_prints_turns_latencies_overlaps_and_events(measured: tuple[str, Path], call: Call) -> None:  # noqa: F811
     """In plain lines, with what was not measured and the errors against the trace."""
     text, folder = measured
-    assert "WAV PCM_16, 2 tracks, 44100 Hz, 22.79 s" in text and "the two sides were exchanged" in text
+    length = len(call.audio) / 16_000
+    assert (
+        f"WAV PCM_16, 2 tracks, 44100 Hz, {length:.2f} s" in text and "the two sides were exchanged" in text
+    )
     found = re.search(r"3 replies: median latency (\S+) s, from (\S+) to (\S+) s", text)
     assert found and [float(value) for value in found.groups()] == pytest.approx([0.9, -0.8, 3.4], abs=0.03)
     assert len(re.findall(r"\n +\d (caller|agent) ", text)) == 6
-    assert re.search(r"overlap 11\.8\d to 12\.6\d s: the agent came in", text)
-    assert "S2 talk_over at 11.8" in text and "S3 slow_turn at 15.5" in text
+    early, late = call.placed[3], call.placed[5]  # the agent comes in over the caller once, and once late
+    overlap = re.search(r"overlap (\S+) to (\S+) s: the agent came in", text)
+    assert overlap and [float(at) for at in overlap.groups()] == pytest.approx(
+        [early[1], call.placed[2][2]], abs=0.03
+    )
+    events = {name: float(at) for name, at in re.findall(r"S\d (\w+) at ([\d.]+)", text)}
+    assert events == {
+        "talk_over": pytest.approx(early[1], abs=0.1),
+        "slow_turn": pytest.approx(late[1], abs=4),
+    }
     assert "not measured: T1 verbose" in text and "turns of the trace not found: 0" in text
     assert str(folder / "measured.json") in text and str(folder / "index.html") in text
 

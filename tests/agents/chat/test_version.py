@@ -15,7 +15,8 @@ from tests.agents.conftest import AGENTS
 
 def test_D17_the_code_around_a_model_is_in_its_version() -> None:
     """What it is shown and what is made of its words; how an endpoint is reached decides nothing."""
-    modules = {module for module, _ in code_of("chat").definitions}
+    of_models = ("chat", "local-chat", "model-caller", "model-judge")
+    modules = {module for function in of_models for module, _ in code_of(function).definitions}
     folder = path_of("inquesto_dag.agents.chat.session").parent
     names = {path.stem for path in folder.glob("*.py")} - {"__init__", "check", "endpoint", "faults"}
     assert {f"inquesto_dag.agents.chat.{name}" for name in names} <= modules
