@@ -14,9 +14,7 @@ class InquestoError(Exception):
 
     exit_code = 1
 
-    def __init__(
-        self, problem: str, *, where: str | Path = "", field: str = "", remedy: str = ""
-    ) -> None:
+    def __init__(self, problem: str, *, where: str | Path = "", field: str = "", remedy: str = "") -> None:
         self.problem, self.where, self.field, self.remedy = problem, str(where), field, remedy
         place = ": ".join(part for part in (str(where), field) if part)
         message = f"{place}: {problem}" if place else problem
@@ -27,9 +25,7 @@ class InquestoError(Exception):
         return (_rebuild, (type(self), self.problem, self.where, self.field, self.remedy))
 
 
-def _rebuild(
-    kind: type[InquestoError], problem: str, where: str, field: str, remedy: str
-) -> InquestoError:
+def _rebuild(kind: type[InquestoError], problem: str, where: str, field: str, remedy: str) -> InquestoError:
     return kind(problem, where=where, field=field, remedy=remedy)
 
 

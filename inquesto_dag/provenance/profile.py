@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from inquesto_dag.errors import InputError
 from inquesto_dag.protocol.models import Frozen
 
-SCRIPTED_CALLER = "scripted"  # the only caller that places calls so far
+SCRIPTED_CALLER = "scripted"  # chooses its lines by rule, from what it heard; needs no model
 ROLES = ("caller", "tts", "asr", "vad", "verifier", "judge")
 
 

@@ -167,9 +167,7 @@ def edited_functions() -> dict[str, str]:
     """The functions whose code on disk is not the declared one, with the digest that it has now."""
     recorded = read_json(RECORD)
     found = {function: _walk(function).digest for function in FUNCTIONS}
-    return {
-        name: digest for name, digest in found.items() if recorded.get(name, {}).get("code") != digest
-    }
+    return {name: digest for name, digest in found.items() if recorded.get(name, {}).get("code") != digest}
 
 
 def accept(functions: Iterable[str] = (), *, bump: bool = False) -> dict[str, str]:

@@ -26,9 +26,7 @@ def sndfile_encode(pcm: npt.NDArray[np.int16]) -> npt.NDArray[np.uint8]:
 
 def sndfile_decode(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int16]:
     stream = io.BytesIO(codes.tobytes())
-    pcm, _ = soundfile.read(
-        stream, dtype="int16", format="RAW", subtype="ULAW", samplerate=8_000, channels=1
-    )
+    pcm, _ = soundfile.read(stream, dtype="int16", format="RAW", subtype="ULAW", samplerate=8_000, channels=1)
     return np.asarray(pcm, np.int16)
 
 

@@ -91,8 +91,8 @@ class SmallProject:
         }
 
 
-def copy_inputs(folder: Path, memo: Path) -> SmallProject:
-    """The project without outputs, in a git repository of its own."""
+def copy_inputs(folder: Path, memo: Path, scenarios: Sequence[str] = SCENARIOS) -> SmallProject:
+    """The project without outputs, cut to a call a scenario, in a git repository of its own."""
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -105,7 +105,7 @@ def copy_inputs(folder: Path, memo: Path) -> SmallProject:
     project.edit(
         "inquesto_dag/protocol/population.py",
         'if row["call_id"] in chosen]',
-        f'if row["call_id"] in chosen and row["scenario_id"] in {SCENARIOS}]',
+        f'if row["call_id"] in chosen and row["scenario_id"] in {tuple(scenarios)}]',
     )
     project.edit("params.yaml", "  - embedded-1100\n", "")
     project.edit("params.yaml", "resamples: 2000", "resamples: 200")

@@ -113,9 +113,7 @@ def test_file_that_is_no_graph_or_pack_is_refused(models: Path, tmp_path: Path) 
     (tmp_path / "af_bad.bin").write_bytes(b"\0" * 1000)
     with pytest.raises(InputError, match="not a readable ONNX model"):
         KokoroOnnx(tmp_path / "bad.onnx", {}).load()
-    engine = KokoroOnnx(
-        models / "kokoro-int8" / "kokoro-v1.0.int8.onnx", {"af_bad": tmp_path / "af_bad.bin"}
-    )
+    engine = KokoroOnnx(models / "kokoro-int8" / "kokoro-v1.0.int8.onnx", {"af_bad": tmp_path / "af_bad.bin"})
     with pytest.raises(InputError, match=r"af_bad\.bin.*not a Kokoro voice pack"):
         engine.speak(SHORT, voice="af_bad", language="en-us", speed=1.0)
 

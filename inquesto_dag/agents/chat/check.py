@@ -62,8 +62,9 @@ def check_local(config: AgentConfig, account: Account) -> Iterator[Finding]:
     from inquesto_dag.agents.chat.local_settings import read_local
 
     settings, _ = read_local(config.id, config.brain.settings, config.brain.transport)
+    timing = config.timing.model_copy(update={"mode": "measured"})
     try:
-        brain = make_brain(config)
+        brain = make_brain(config.model_copy(update={"timing": timing}))
     except InputError as lack:
         yield Finding("model", False, f"{lack.where}: {lack.problem}", lack.remedy)
         return

@@ -11,8 +11,10 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,9 +119,9 @@ class LocalModel:
         for _ in range(most):
             # A generator that is left waiting must not leave its modes behind, so each step has its own.
             with _threads(self.settings.threads), torch.inference_mode():
-                out = loaded.model(input_ids=waiting, past_key_values=cache, use_cache=True, logits_to_keep=1)
+                out = loaded.model(input_ids=waiting, cache=cache, use_cache=True, logits_to_keep=1)
                 token = _choose(out.logits[0, -1].float(), temperature, top_p, random)
-                cache = out.past_key_values
+                cache = out.cache
                 waiting = torch.tensor([[token]], device=device)
             yield token
 
@@ -158,10 +160,11 @@ def load(folder: Path, device: str, dtype: str) -> Loaded:
     quiet.disable_progress_bar()
     packed = next((path.name for path in files_of(folder) if path.suffix == ".gguf"), None)
     source: dict[str, Any] = {"gguf_file": packed} if packed else {}
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **source)
-    model: Any = AutoModelForCausalLM.from_pretrained(
-        folder, local_files_only=True, dtype=getattr(torch, dtype), **source
-    )
+    with redirect_stderr(StringIO()):  # the progress of unpacking, which no setting of the library stops
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **source)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            folder, local_files_only=True, dtype=getattr(torch, dtype), **source
+        )
     model.to(device).eval()
     ends: set[int] = set()
     for given in (model.generation_config.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id):
@@ -193,7 +196,7 @@ def _read_once(loaded: Loaded, ids: tuple[int, ...], device: str) -> Any:
         return None
     if ids not in loaded.read:
         out = loaded.model(input_ids=torch.tensor([ids], device=device), use_cache=True, logits_to_keep=1)
-        loaded.read = {ids: out.past_key_values}  # one program, one prompt: another one takes its place
+        loaded.read = {ids: out.cache}  # one program, one prompt: another one takes its place
     return copy.deepcopy(loaded.read[ids])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +131,13 @@ def test_the_small_model_is_fetched_for_its_agent_alone(
     account = load_protocol(AGENTS.parent / "protocols" / "v0.1").account
     (finding,) = check_local(agent(), account)
     assert finding.ok is False and f"models fetch {NAME}" in finding.remedy and asked == [[NAME]]
+
+
+@pytest.mark.engines
+def test_check_tries_a_turn_and_says_its_times(model: LocalModel, account: Account) -> None:
+    """Also of an agent whose calls have declared times: here they are what one wants to see."""
+    from inquesto_dag.agents.chat.check import check_local
+
+    assert agent().timing.mode == "declared"
+    here, turn = check_local(agent(), account)
+    assert here.ok and turn.part == "turn" and re.search(r"first sentence after \d+\.\d\d s", turn.text)
