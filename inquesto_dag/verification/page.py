@@ -13,7 +13,7 @@ from typing import Any
 from inquesto_dag.verification.errors import ALIKE, HOLDER, IMPOSTOR, Score, rejected
 
 NAMES = {HOLDER: "holders", IMPOSTOR: "impostors", ALIKE: "same sex and accent"}
-WIDTH, LEFT, RIGHT, ROW = 760, 190, 20, 24  # px
+WIDTH, LEFT, RIGHT, ROW = 800, 240, 20, 24  # px
 # ruff: noqa: E501  style rules and markup in one line each
 STYLE = """:root { color-scheme: light dark; --paper: #fbfbfa; --ink: #1d1f23; --soft: #5b6068; --rule: #d8d8d3;
   --holder: #1f6f8b; --impostor: #c7472e; --alike: #b8860b; --gap: #1f6f8b22; }
