@@ -1,4 +1,4 @@
-"""Jobs: prepare what all agents share, score one agent, compare the scored ones; do all of it; check it."""
+"""Jobs: prepare what agents share, score one, compare the scored; all of it; validate the events; check."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from assets.bridge import AGENT_FILE
 from assets.check_outputs import check_outputs_job
 from inquesto_dag.stages.chain import CHAIN
 
-PREPARE = [stage.name for stage in CHAIN if not stage.per_agent and stage.name != "leaderboard"]
+PREPARE = [stage.name for stage in CHAIN if stage.group == "callers"]
 PER_AGENT = [stage.name for stage in CHAIN if stage.per_agent]
 
 
@@ -35,6 +35,11 @@ def chain_jobs(project: Path, asset_graph: Callable[[], Any]) -> list[Any]:
             "compare_agents",
             selection=dg.AssetSelection.assets("leaderboard"),
             description="The leaderboard of all agents of params.yaml, once each has a record.",
+        ),
+        dg.define_asset_job(
+            "validate",
+            selection=dg.AssetSelection.assets(*PREPARE, "validation"),
+            description="Probe agents over the population: how often each failure event is found.",
         ),
         check_outputs_job(project),
         score_all_job(asset_graph),

@@ -187,6 +187,25 @@ def _leaderboard(project: Path, folder: Path, agent: str | None) -> Pictures:
     return pictures
 
 
+def _validation(project: Path, folder: Path, agent: str | None) -> Pictures:
+    report = read_json(folder / "validation.json")
+    pictures = {
+        name: as_markdown(
+            draw_bars([bar_of(words(row["event"]), row[name]) for row in report["events"]]),
+            f"{name.capitalize()} by event, 95 % intervals",
+        )
+        for name in ("sensitivity", "specificity")
+    }
+    times = [
+        [words(name), found["n"], found["mean"], found["p95"], found["worst"]]
+        for name, found in report["timing"]["all"]["errors_ms"].items()
+    ]
+    pictures["timing_errors_ms"] = markdown_table(
+        ["measured minus known", "n", "mean", "95 %", "worst"], times
+    )
+    return pictures
+
+
 def _draw_counts(rows: Sequence[tuple[str, int]], title: str, colours: Sequence[str] = ()) -> str:
     top = max([1, *(count for _, count in rows)])
     bars = [Bar(name, "", str(count), "", float(count), None, None) for name, count in rows]
@@ -209,4 +228,5 @@ PICTURES: Mapping[str, Callable[[Path, Path, str | None], Pictures]] = {
     "verdicts": _verdicts,
     "record": _record,
     "leaderboard": _leaderboard,
+    "validation": _validation,
 }

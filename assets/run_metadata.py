@@ -20,6 +20,7 @@ DATA_ROUTE = "/data"
 # What a count of a stage's report is about, in the order in which it is shown.
 COUNTED = {
     "call": "calls",
+    "probe": "calls of probes placed",
     "annotation": "recordings annotated",
     "tts": "utterances synthesised",
     "asr": "segments recognised",

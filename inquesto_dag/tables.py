@@ -335,10 +335,31 @@ RESULTS = Table(
     ),
     ("call_id",),
 )
+PROBES = Table(
+    "probes",
+    "What was planted in each call of a probe, and what was found",
+    (
+        _c("probe", "string", "the probe"),
+        CALL_ID,
+        _c("condition", "string", "the line's condition", values=CONDITIONS),
+        _c("group", "string", "the speaker group", values=GROUPS),
+        _c("style", "string", "the caller's style"),
+        _c("role", "string", "who calls"),
+        _c("wordings", "string", "the set that its words are of"),
+        _c("near", "string", "the event that it stays just short of", nullable=True),
+        _c("realised", "bool", "whether the call went as the probe meant it"),
+        _c("fault", "string", "why it did not", nullable=True),
+        _c("planted", "string", "JSON list of the events in it"),
+        _c("open", "string", "JSON list of events that its words do not decide"),
+        _c("found", "string", "JSON list of the events that were found"),
+        _c("call_sha256", "string", "digest of the recording"),
+    ),
+    ("probe", "call_id"),
+)
 TABLES: Mapping[str, Table] = {
     table.name: table
     for table in (
         POPULATION, UTTERANCES, LINES, VERIFIER, CALLS, TURNS, TOOL_CALLS, SEGMENTS, TRANSCRIPTS,
-        HEARD, EVENTS, VERDICTS, RESULTS,
+        HEARD, EVENTS, VERDICTS, RESULTS, PROBES,
     )
 }  # fmt: skip

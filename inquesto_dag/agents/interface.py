@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from inquesto_dag.agents.tools import ToolBox
 from inquesto_dag.audio.tracks import Placement
 from inquesto_dag.units import Audio, Samples, Seconds
 
@@ -69,3 +70,10 @@ class CallAgent(Protocol):
 
     def trace(self) -> dict[str, Any]:
         """What the trace keeps of the agent beside utterances and tool calls."""
+
+
+class TracedAgent(CallAgent, Protocol):
+    """An agent whose tool calls become rows: `tool_turns` names, for each of them, the reply that made it."""
+
+    tools: ToolBox
+    tool_turns: list[int]

@@ -14,28 +14,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from inquesto_dag.agents.account import AccountState
 from inquesto_dag.agents.brain import make_brain
 from inquesto_dag.agents.cascade import CascadeAgent
 from inquesto_dag.agents.config import AgentConfig, deciding_settings
-from inquesto_dag.agents.tools import VerifyResult
-from inquesto_dag.audio.files import flac_bytes, read_flac
-from inquesto_dag.audio.tracks import Track
 from inquesto_dag.callers.check import CallerFault, caller_faults, problem_of
 from inquesto_dag.callers.model import ModelCaller, put_brief
 from inquesto_dag.callers.scripted import ScriptedCaller
 from inquesto_dag.calls.bank import BankEntry, SpokenLine
 from inquesto_dag.calls.caller import CallerClock, CallerPolicy
 from inquesto_dag.calls.rows import call_rows
-from inquesto_dag.calls.simulate import LineTracks, place_call
+from inquesto_dag.calls.scene import recorded_audio, set_scene
+from inquesto_dag.calls.simulate import place_call
 from inquesto_dag.calls.simulated import SimulatedCaller
 from inquesto_dag.errors import InfrastructureError
 from inquesto_dag.files import canonical_json, sha256_bytes, write_bytes
 from inquesto_dag.protocol.models import Account, Scenario
-from inquesto_dag.speech.verification import Verifier
-from inquesto_dag.units import Samples
 
 if TYPE_CHECKING:
     from inquesto_dag.speech.engines import Engines
@@ -145,33 +138,18 @@ class _Broken(Exception):
 def place(job: CallJob, engines: Engines) -> CallFiles:
     """Place the call, whatever the memo holds."""
     seed = int(job.row["seed"])
-    bed = read_flac(job.bed_path) if job.bed_path else None
-    bed_start = int(np.random.default_rng([seed, 7]).integers(len(bed))) if bed is not None else 0
-    tracks = LineTracks(Track(), Track(bed=bed, bed_start=bed_start))
-    agent_track = Track()
-    first_words: list[tuple[Samples, Samples]] = []
-    verifier = Verifier.from_json(job.verifier, engines.speaker, engines.vad)
-
-    def verify(now: Samples) -> VerifyResult:
-        if not first_words:
-            return VerifyResult("not_enough_speech", None, verifier.threshold)
-        start, end = first_words[0]
-        heard = tracks.line.read(start, min(end, now) - start)
-        outcome = verifier.verify(heard, str(job.row["enrolled_voice"]))
-        return VerifyResult(outcome.status, outcome.similarity, outcome.threshold)
-
-    account = AccountState(job.account)
+    scene = set_scene(job.row, job.account, job.bed_path, job.verifier, engines)
     session = make_brain(job.agent).start(seed)
     agent = CascadeAgent(
         job.agent,
         session,
-        account,
-        verify,
+        scene.account,
+        scene.verify,
         vad=engines.vad,
         recogniser=engines.recogniser(job.agent.recogniser),
         tts=engines.tts,
-        line=tracks.line,
-        track=agent_track,
+        line=scene.tracks.line,
+        track=scene.agent_track,
         seed=seed,
     )
     policy: CallerPolicy = ScriptedCaller(job.scenario, seed)
@@ -187,20 +165,24 @@ def place(job: CallJob, engines: Engines) -> CallFiles:
     error: InfrastructureError | None = None
     try:
         recording = place_call(
-            caller, agent, tracks, agent_track, lookup, on_first_words=lambda a, b: first_words.append((a, b))
+            caller, agent, scene.tracks, scene.agent_track, lookup, on_first_words=scene.note_first_words
         )
     except InfrastructureError as failure:
         error = failure
         recording = None
-    audio: dict[str, bytes] = {}
-    if recording is not None:
-        audio["call.flac"] = flac_bytes(np.stack([recording.caller, recording.agent], axis=1))
-        audio["line.flac"] = flac_bytes(recording.line)
-    else:
-        audio["call.flac"] = flac_bytes(np.zeros((1, 2), np.float32))
-        audio["line.flac"] = flac_bytes(np.zeros(1, np.float32))
+    audio = recorded_audio(recording)
     digests = {name: sha256_bytes(data) for name, data in audio.items()}
-    trace = call_rows(job.row, job.agent, caller, agent, account.current, recording, error, digests)
+    trace = call_rows(
+        job.row,
+        job.agent.id,
+        job.agent.timing.mode,
+        caller,
+        agent,
+        scene.account.current,
+        recording,
+        error,
+        digests,
+    )
     if isinstance(policy, ModelCaller):
         mark_caller(trace, job.scenario, policy)
     return CallFiles({**audio, "trace.json": canonical_json(trace)})

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from inquesto_dag.agents.cascade import CascadeAgent
-from inquesto_dag.agents.config import AgentConfig
-from inquesto_dag.agents.interface import Utterance
+from inquesto_dag.agents.interface import TracedAgent, Utterance
 from inquesto_dag.audio.levels import speech_bounds
 from inquesto_dag.calls.caller import CallerClock, Spoken
 from inquesto_dag.calls.simulate import Recording
@@ -24,9 +22,10 @@ from inquesto_dag.units import to_seconds
 
 def call_rows(
     row: Mapping[str, Any],
-    config: AgentConfig,
+    agent_id: str,
+    timing: str,
     caller: CallerClock,
-    agent: CascadeAgent,
+    agent: TracedAgent,
     account: Account,
     recording: Recording | None,
     error: InfrastructureError | None,
@@ -38,13 +37,13 @@ def call_rows(
     turns = _turns(caller, agent, duration) if recording else []
     call = {
         "call_id": call_id,
-        "agent": config.id,
+        "agent": agent_id,
         "duration_s": duration,
         "caller_turns": sum(turn["speaker"] == "caller" for turn in turns),
         "agent_turns": sum(turn["speaker"] == "agent" for turn in turns),
         "ended_by": recording.ended_by if recording else "infrastructure",
         "infrastructure_error": error.problem if error else None,
-        "timing": config.timing.mode,
+        "timing": timing,
         "snr_db": recording.snr_db if recording else None,
         "account_after": canonical_json(account.model_dump(mode="json")).decode(),
         "call_sha256": digests["call.flac"],
@@ -68,13 +67,13 @@ def _broken_by(error: InfrastructureError) -> dict[str, str]:
     return {"problem": error.problem, "where": error.where, "field": error.field, "remedy": error.remedy}
 
 
-def _turns(caller: CallerClock, agent: CascadeAgent, duration: float) -> list[dict[str, Any]]:
+def _turns(caller: CallerClock, agent: TracedAgent, duration: float) -> list[dict[str, Any]]:
     rows = [_caller_turn(spoken, agent) for spoken in caller.spoken]
     rows += [row for u in agent.utterances if (row := _agent_turn(u, duration)) is not None]
     return sorted(rows, key=lambda turn: (turn["start_s"], turn["speaker"]))
 
 
-def _caller_turn(spoken: Spoken, agent: CascadeAgent) -> dict[str, Any]:
+def _caller_turn(spoken: Spoken, agent: TracedAgent) -> dict[str, Any]:
     start, end = to_seconds(spoken.start), to_seconds(spoken.end)
     heard = [h.text for h in agent.listened if start <= (h.start_s + h.end_s) / 2 < end and h.text.strip()]
     return {

@@ -26,6 +26,8 @@ protocol = typer.Typer(help="Versions of the protocol: freeze, copy, compare.", 
 app.add_typer(protocol, name="protocol")
 judges = typer.Typer(help="How often a judge is right, and how far two agree.", no_args_is_help=True)
 app.add_typer(judges, name="judges")
+validate = typer.Typer(help="How often events and times are right.", no_args_is_help=True)
+app.add_typer(validate, name="validate")
 
 Project = Annotated[Path, typer.Option(help="The project's folder.", show_default="here")]
 Names = Annotated[list[str] | None, typer.Argument(help="Model names; none for those of the profile.")]
@@ -326,6 +328,24 @@ def judges_compare(
     from inquesto_dag.cli.project import find_project
 
     compare_judges(find_project(project), a, b, differing)
+
+
+@validate.command("events")
+def validate_events_(project: Project = HERE) -> None:
+    """Place the calls of the probe agents, and print what was planted and what was found."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.validate import validate_events
+
+    raise typer.Exit(validate_events(find_project(project)))
+
+
+@validate.command("timing")
+def validate_timing_(agent: Agents = None, project: Project = HERE) -> None:
+    """Hold the times measured on the agents' recordings against the simulator's own."""
+    from inquesto_dag.cli.project import find_project
+    from inquesto_dag.cli.validate import validate_timing
+
+    validate_timing(find_project(project), agent or [])
 
 
 @app.command()

@@ -112,9 +112,14 @@ def missing_replies(turns: Sequence[Row], duration_s: Seconds, longer_than_s: Se
     return silences
 
 
+def count_words(text: str) -> int:
+    """Words of a text as T1 counts them: runs of letters and digits, `e-mail` and `we'll` being one each."""
+    return len(_WORD.findall(text))
+
+
 def words_per_turn(turns: Sequence[Row]) -> float | None:
     """Mean words of an agent turn by its transcript (PROTOCOL T1); None without agent turns."""
-    counts = [len(_WORD.findall(str(row["text"]))) for row in turns if row["speaker"] == "agent"]
+    counts = [count_words(str(row["text"])) for row in turns if row["speaker"] == "agent"]
     return sum(counts) / len(counts) if counts else None
 
 
@@ -142,7 +147,7 @@ def _verbose(kind: EventType, turns: Sequence[Row]) -> dict[str, Any] | None:
     if mean is None or mean <= limit:
         return None
     agent = [row for row in turns if row["speaker"] == "agent"]
-    longest = max(agent, key=lambda row: len(_WORD.findall(str(row["text"]))))
+    longest = max(agent, key=lambda row: count_words(str(row["text"])))
     return _event(
         kind,
         "transcript",

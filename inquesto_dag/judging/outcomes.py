@@ -24,6 +24,17 @@ def questions_for(protocol: Protocol, role: Role) -> tuple[str, ...]:
     return tuple(question.id for question in protocol.questions if role in question.roles)
 
 
+def judged_in(protocol: Protocol, event: str) -> frozenset[Role]:
+    """Roles of the calls that the question behind an event, or the goal, is asked of; none without one."""
+    wanted = CLAIM if event == PROMISED_NOT_DONE else event
+    return frozenset(
+        role
+        for question in protocol.questions
+        if question.event == event or question.id == wanted
+        for role in question.roles
+    )
+
+
 def missing_answers(protocol: Protocol, role: Role, verdicts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Ids of the questions of this role without a yes or a no; the call is unjudged unless it is empty."""
     answered = {row["question"] for row in verdicts if present(row["answer"])}

@@ -74,9 +74,10 @@ def parse_module(module: str) -> ast.Module:
 
 
 def path_of(module: str) -> Path:
-    """The file of a module of the package."""
+    """The file of a module of the package; a folder without `__init__.py` is data, as Python takes it too."""
     base = ROOT.joinpath(*module.split("."))
-    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+    package = base / "__init__.py"
+    return package if package.is_file() else base.with_suffix(".py")
 
 
 @cache

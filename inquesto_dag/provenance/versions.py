@@ -41,6 +41,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "embedding": ("speech.engines:MemoisedEncoder",),
     "call": ("calls.job:place", "speech.engines:TimedVad"),
     "annotation": ("stages.annotations:read_recording",),
+    "probe": ("validation.probes.place:place_probe", "speech.engines:TimedVad"),
     "verdict": ("stages.verdicts:judge_call",),
     "kokoro-int8": ("speech.kokoro:KokoroOnnx",),
     "kokoro-fp32": ("speech.kokoro:KokoroTorch",),
@@ -55,7 +56,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "chat": ("agents.chat.session:ChatBrain",),
     "local-chat": ("agents.chat.local:LocalModel",),
 }
-KINDS = ("synthesis", "recognition", "embedding", "call", "annotation", "verdict")
+KINDS = ("synthesis", "recognition", "embedding", "call", "annotation", "probe", "verdict")
 
 # What is reached and decides no result: words of errors, transport of results, what only forms keys.
 DECIDE_NOTHING = (

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -19,6 +18,7 @@ from inquesto_dag.errors import InputError
 from inquesto_dag.events import trace as trace_detector
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.models import Protocol
+from inquesto_dag.validation.timing import EDGES, time_errors
 
 
 class _Loose(BaseModel):
@@ -89,49 +89,5 @@ def trace_events(trace: Trace, protocol: Protocol, call_id: str) -> list[dict[st
 
 
 def against_trace(trace: Trace, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Errors of measured onsets and offsets in ms, measured minus trace, per speaker and edge.
-
-    A turn of the trace belongs to the measured turn of its speaker that it overlaps most; several that belong
-    to one are held against it together: first onset, last offset. `missed` overlap none, `extra` are measured
-    turns to which none belongs.
-    """
-    homes: dict[int, list[TraceTurn]] = {}
-    missed = 0
-    for turn in trace.turns:
-        overlaps = [
-            (min(turn.end_s, row["end_s"]) - max(turn.start_s, row["start_s"]), int(row["turn"]))
-            for row in turns
-            if row["speaker"] == turn.speaker
-        ]
-        best = max(overlaps, default=(0.0, -1))
-        if best[0] > 0:
-            homes.setdefault(best[1], []).append(turn)
-        else:
-            missed += 1
-    errors: dict[str, list[float]] = {
-        f"{who}_{edge}": [] for who in ("caller", "agent") for edge in ("onset", "offset")
-    }
-    for row in turns:
-        if own := homes.get(int(row["turn"])):
-            first, last = min(turn.start_s for turn in own), max(turn.end_s for turn in own)
-            errors[f"{row['speaker']}_onset"].append(1000 * (row["start_s"] - first))
-            errors[f"{row['speaker']}_offset"].append(1000 * (row["end_s"] - last))
-    return {
-        "missed": missed,
-        "extra": sum(int(row["turn"]) not in homes for row in turns),
-        "errors_ms": {name: _summary(values) for name, values in errors.items()},
-    }
-
-
-def _summary(values: Sequence[float]) -> dict[str, float | int | None]:
-    """n, mean, and of the magnitudes the 95th percentile (nearest rank) and the worst."""
-    if not values:
-        return {"n": 0, "mean": None, "p95": None, "worst": None}
-    sizes = sorted(abs(value) for value in values)
-    rank = max(0, -(-95 * len(sizes) // 100) - 1)
-    return {
-        "n": len(values),
-        "mean": round(fmean(values), 2),
-        "p95": round(sizes[rank], 2),
-        "worst": round(sizes[-1], 2),
-    }
+    """Errors of measured onsets and offsets in ms, measured minus trace (see `validation.timing`)."""
+    return time_errors([turn.model_dump() for turn in trace.turns], turns).summary(EDGES)

@@ -13,6 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
+from typing import Any
 
 from inquesto_dag.errors import InputError
 
@@ -51,6 +52,16 @@ class Rate:
     def interval(self) -> Interval | None:
         """The Wilson interval at 95 % (PROTOCOL N1); None when n is 0."""
         return wilson(self.passes, self.n)
+
+
+def rate_block(rate: Rate) -> dict[str, Any]:
+    """A rate as JSON values: passes, n, score and its interval in percent, None where n is 0."""
+    return {"passes": rate.passes, "n": rate.n, "score": rate.percent, "interval": limits_of(rate.interval)}
+
+
+def limits_of(interval: Interval | None) -> list[float] | None:
+    """[low, high] of an interval, in percent."""
+    return None if interval is None else [interval.low, interval.high]
 
 
 def rate_of(outcomes: Iterable[bool]) -> Rate:

@@ -15,7 +15,7 @@ from inquesto_dag.events.rows import Row, by_call, present
 from inquesto_dag.files import canonical_json, sha256_bytes
 from inquesto_dag.protocol.models import Protocol
 from inquesto_dag.scoring import analyses, schema
-from inquesto_dag.scoring.rate import Interval, Rate, clustered
+from inquesto_dag.scoring.rate import Rate, clustered, limits_of, rate_block
 from inquesto_dag.scoring.views import GroupRates, compute_views, difference, scored
 
 SEVERITIES = ("S1", "S2", "S3", "S4", "S5")
@@ -120,17 +120,17 @@ def build_record(
             "goal_failed": sum(not row["goal"] for row in counted),
         },
         "analyses": {
-            "transcript_only": {**_plain(without_audio), "shift": difference(without_audio, score)},
+            "transcript_only": {**rate_block(without_audio), "shift": difference(without_audio, score)},
             "audio_only_failures": analyses.audio_only_failures(results, events, limit),
             "thresholds": {
-                name: {**_plain(rate), "shift": difference(rate, score)}
+                name: {**rate_block(rate), "shift": difference(rate, score)}
                 for name, rate in analyses.thresholds(results).items()
             },
             "views_combined": _combined(
                 [views.behavior.percent, views.robustness.percent, views.identity.percent, fairness.percent],
                 score.percent,
             ),
-            "judge_free": {**_plain(free), "shift": difference(free, score)},
+            "judge_free": {**rate_block(free), "shift": difference(free, score)},
         },
         "latency": latency_numbers(row for row in transcripts if row["call_id"] in counted_ids),
         "heard": heard_numbers(heard, results, protocol),
@@ -207,18 +207,10 @@ def _block(rows: Sequence[Row]) -> dict[str, Any]:
     rate = Rate(sum(bool(row["passed"]) for row in rows), len(rows))
     limits = clustered([(row["scenario_id"], bool(row["passed"])) for row in rows])
     return {
-        **_plain(rate),
-        "clustered_interval": _limits(limits),
+        **rate_block(rate),
+        "clustered_interval": limits_of(limits),
         "clusters": len({r["scenario_id"] for r in rows}),
     }
-
-
-def _plain(rate: Rate) -> dict[str, Any]:
-    return {"passes": rate.passes, "n": rate.n, "score": rate.percent, "interval": _limits(rate.interval)}
-
-
-def _limits(limits: Interval | None) -> list[float] | None:
-    return None if limits is None else [limits.low, limits.high]
 
 
 def _groups(block: _Blocks, rates: GroupRates, reference: str, roles: tuple[str, ...]) -> dict[str, Any]:

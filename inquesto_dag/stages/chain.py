@@ -132,6 +132,26 @@ CHAIN: tuple[Stage, ...] = (
         reads=("record",),
         kinds=("python", "json"),
     ),
+    Stage(
+        name="validation",
+        group="validation",
+        description="Known failures planted in real calls by probe agents, and what was found (T1-T11).",
+        reads=("population", "caller_audio", "line_audio", "verifier"),
+        protocol=(
+            "head",
+            "account",
+            "conditions",
+            "scenarios",
+            "questions",
+            "facts",
+            "tools",
+            "events",
+            "judge_prompt",
+        ),
+        tables=("probes",),
+        engines=True,
+        kinds=("python", "onnx", "parquet"),
+    ),
 )
 STAGES: Mapping[str, Stage] = {stage.name: stage for stage in CHAIN}
 

@@ -27,17 +27,22 @@ AT_ONCE_VARIABLE = "INQUESTO_JUDGE_AT_ONCE"
 
 def run(ctx: StageContext) -> None:
     """Write `verdicts`."""
-    rubric = Rubric(make_judge(ctx.profile.judge, ctx.protocol), ctx.protocol)
-    calls, memo = judged_calls(ctx), Memo(ctx.memo.root)
+    verdicts = judge_calls(ctx, judged_calls(ctx))
+    with ctx.output() as folder:
+        ctx.write(folder, VERDICTS, verdicts)
+
+
+def judge_calls(ctx: StageContext, calls: Sequence[JudgedCall]) -> list[Mapping[str, Any]]:
+    """Rows of `tables.VERDICTS` of the profile's judge, through the memo; the report counts them."""
+    rubric, memo = Rubric(make_judge(ctx.profile.judge, ctx.protocol), ctx.protocol), Memo(ctx.memo.root)
     verdicts = judge_all(rubric, calls, memo) if is_model(ctx.profile.judge) else [
         verdict for call in calls for verdict in rubric.verdicts(call, memo)
     ]  # fmt: skip
-    with ctx.output() as folder:
-        ctx.write(folder, VERDICTS, verdicts)
     counts = {"verdict_computed": memo.misses, "verdict_reused": memo.hits}
     if unjudged := len({row["call_id"] for row in verdicts if row["answer"] is None}):
         counts["unjudged"] = unjudged
     ctx.report.add({}, counts | ({"memo_damaged": len(memo.damaged)} if memo.damaged else {}), 0.0)
+    return verdicts
 
 
 def judged_calls(ctx: StageContext) -> list[JudgedCall]:

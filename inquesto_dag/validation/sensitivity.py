@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inquesto_dag.judging.interfaces import Judge, verdict_rows
-from inquesto_dag.judging.outcomes import answers_of, judged_events, questions_for
+from inquesto_dag.judging.outcomes import answers_of, judged_events, judged_in
 from inquesto_dag.protocol.models import Protocol
 from inquesto_dag.scoring.rate import Interval, Rate, clustered, rate_of, rounded
 from inquesto_dag.validation.transcripts import Planted
@@ -20,7 +20,6 @@ from inquesto_dag.validation.wordings import GOAL
 
 EVENTS = ("context_loss", "false_reject", "wrong_information", "promised_not_done", "impostor_served")
 SENSITIVITY, SPECIFICITY = 95.0, 98.0  # what a judge must reach over whole transcripts, in percent
-_ASKED = {"promised_not_done": "claims_success"}  # the question behind an event, where it is named otherwise
 
 
 @dataclass(frozen=True)
@@ -124,10 +123,10 @@ def _tally(protocol: Protocol, readings: Sequence[Reading], event: str) -> Found
     clean: list[tuple[str, bool]] = []
     near: list[tuple[str, bool]] = []
     wrong: list[Reading] = []
+    asked = judged_in(protocol, event)
     for reading in readings:
         case = reading.planted
-        asked = _ASKED.get(event, event) in questions_for(protocol, case.scenario.role)
-        if event in case.unlabelled or not asked:
+        if event in case.unlabelled or case.scenario.role not in asked:
             continue
         truth = case.goal if event == GOAL else event in case.events
         seen = reading.goal if event == GOAL else event in reading.events

@@ -24,6 +24,7 @@ from inquesto_dag.protocol.models import Protocol, Scenario
 from inquesto_dag.validation.forms import Speaker
 from inquesto_dag.validation.wordings import GOAL, KINDS, Kind, Outcome, WordingSet
 
+Action = tuple[str, dict[str, Any]]  # a tool and its arguments
 COPIES = 3  # transcripts of each wording and outcome
 
 
@@ -89,6 +90,20 @@ def _befalls(kind: Kind, name: str, family: str, scenario: Scenario) -> bool:
     return scenario.corrects is not None or not kind.corrects
 
 
+def wanted_action(protocol: Protocol, scenario: Scenario) -> Action | None:
+    """The change that a caller wants: the required one, or for an impostor the family's, as they ask."""
+    if scenario.required_action is not None:
+        return scenario.required_action.tool, dict(scenario.required_action.arguments)
+    action = next(
+        (s.required_action for s in protocol.scenarios if s.family == scenario.family and s.required_action),
+        None,
+    )
+    if action is None or scenario.role != "impostor":
+        return None
+    arguments = {k: scenario.knows.get(k, v) for k, v in action.arguments.items()}
+    return action.tool, {**arguments, **{k: v for k, v in action.arguments.items() if k != "email"}}
+
+
 class _Call:
     """One call as it is put together: turns in order, tool calls on a real account."""
 
@@ -114,9 +129,9 @@ class _Call:
         tools.call("verify_voice", number)
         self._detail(kind)
         if outcome.done:
-            action = self.scenario.required_action
-            tool, arguments = (action.tool, dict(action.arguments)) if action else self._served()
-            tools.call(tool, arguments)
+            wanted = wanted_action(self.protocol, self.scenario)
+            assert wanted is not None  # kinds that are done befall callers who want a change
+            tools.call(*wanted)
         for position, segment in enumerate(wording.split("||")):
             said = self.speaker.fill(segment.strip())
             speaker, _, words = said.partition(": ")
@@ -152,17 +167,6 @@ class _Call:
             thanks = self._one(self.wordings.thanks) + " " if self._often(0.5) else ""
             self._say("agent", thanks + self._one(self.wordings.ask_detail[self.scenario.family]))
             self._caller("detail")
-
-    def _served(self) -> tuple[str, dict[str, Any]]:
-        """What an impostor wants, done: the family's action with what they ask for."""
-        family = self.scenario.family
-        action = next(
-            s.required_action
-            for s in self.protocol.scenarios
-            if s.family == family and s.required_action is not None
-        )
-        arguments = {k: self.scenario.knows.get(k, v) for k, v in action.arguments.items()}
-        return action.tool, {**arguments, **{k: v for k, v in action.arguments.items() if k != "email"}}
 
     def _end(self, kind: Kind) -> None:
         move = {"false_reject": "accept_refusal", "promised_not_done": "nothing_else"}.get(
