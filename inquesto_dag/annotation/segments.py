@@ -8,7 +8,7 @@ of the segment's loudest frame, by at most 0.2 s.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,9 @@ BELOW_PEAK = 40.0  # dB
 FLOOR_DBOV = -65.0  # no frame below it is speech, however quiet the segment
 REACH: Seconds = 0.2  # how far an edge may move
 CLOSURE: Seconds = 0.06  # a silence this short inside speech is a stop consonant
+BRIDGE: Seconds = 0.25  # a doubt this short inside a sound that goes on is no gap ...
+BRIDGED = 15.0  # ... if every frame of it lies within so many dB of the loudest
+EDGE: Seconds = 1e-9  # times are multiples of a frame
 
 
 @dataclass(frozen=True)
@@ -37,33 +40,52 @@ class Segment:
     end_s: Seconds
 
 
-def segments_of(probabilities: npt.NDArray[np.float64]) -> list[Segment]:
-    """Runs of speech by hysteresis, gaps and runs shorter than 0.1 s left out."""
+def segments_of(
+    probabilities: npt.NDArray[np.float64], sounding: Callable[[Segment, Segment], bool] | None = None
+) -> list[Segment]:
+    """Runs of speech by hysteresis, gaps and runs shorter than 0.1 s left out.
+
+    `sounding(before, after)` says of two runs whether the sound went on between them: then there is no gap.
+    """
     step = VAD_FRAME / SAMPLE_RATE
-    runs: list[tuple[int, int]] = []
+    runs: list[Segment] = []
     start: int | None = None
     for index, probability in enumerate(probabilities):
         if start is None and probability >= ENTER:
             start = index
         elif start is not None and probability < LEAVE:
-            runs.append((start, index))
+            runs.append(Segment(start * step, index * step))
             start = None
     if start is not None:
-        runs.append((start, len(probabilities)))
-    merged: list[tuple[int, int]] = []
+        runs.append(Segment(start * step, len(probabilities) * step))
+    merged: list[Segment] = []
     for run in runs:
-        if merged and (run[0] - merged[-1][1]) * step < MINIMUM_SILENCE:
-            merged[-1] = (merged[-1][0], run[1])
+        before = merged[-1] if merged else None
+        if before and (
+            run.start_s - before.end_s < MINIMUM_SILENCE - EDGE or (sounding and sounding(before, run))
+        ):
+            merged[-1] = Segment(before.start_s, run.end_s)
         else:
             merged.append(run)
-    return [Segment(a * step, b * step) for a, b in merged if (b - a) * step >= MINIMUM_SPEECH]
+    return [run for run in merged if run.end_s - run.start_s >= MINIMUM_SPEECH - EDGE]
 
 
 def find_speech(track: Audio, vad: VoiceActivityDetector) -> list[Segment]:
     """The speech of a near-end track (n,), edges at the level's edges; a silent track has none."""
     if not np.any(track):
         return []
-    return refine(track, segments_of(speech_probabilities(track, vad)))
+    levels = frame_levels(track, LEVEL_FRAME)
+    probabilities = speech_probabilities(track, vad)
+    return refine(track, segments_of(probabilities, lambda a, b: goes_on(levels, a, b)))
+
+
+def goes_on(levels: npt.NDArray[np.float64], before: Segment, after: Segment) -> bool:
+    """Whether the level stays at that of speech from one run to the next: Silero doubts a long vowel."""
+    if after.start_s - before.end_s > BRIDGE:
+        return False
+    first, last = round(before.start_s / LEVEL_FRAME), round(after.end_s / LEVEL_FRAME)
+    gap = levels[round(before.end_s / LEVEL_FRAME) : round(after.start_s / LEVEL_FRAME)]
+    return bool(np.all(gap >= max(float(np.max(levels[first:last])) - BRIDGED, FLOOR_DBOV)))
 
 
 def refine(track: Audio, segments: Sequence[Segment]) -> list[Segment]:

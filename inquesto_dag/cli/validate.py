@@ -17,7 +17,7 @@ from inquesto_dag.provenance.params import load_params
 from inquesto_dag.provenance.release import require_frozen
 from inquesto_dag.scoring.rate import rounded
 from inquesto_dag.stages.context import plain_rows, rows_by_call
-from inquesto_dag.validation.timing import TimeErrors, time_errors
+from inquesto_dag.validation.timing import TIMES, TimeErrors, time_errors
 
 STAGE = "validation"
 
@@ -66,7 +66,8 @@ def print_events(report: Mapping[str, Any]) -> None:
 def print_times(found: Mapping[str, Any]) -> None:
     """Errors in ms by kind of time."""
     typer.echo(f"{'ms, measured - known':20} {'n':>6} {'mean':>7} {'95 %':>7} {'worst':>7}")
-    for name, errors in found["errors_ms"].items():
+    for name in TIMES:
+        errors = found["errors_ms"][name]
         typer.echo(
             f"{name.replace('_', ' '):20} {errors['n']:6} {rounded(errors['mean']):>7} "
             f"{rounded(errors['p95']):>7} {rounded(errors['worst']):>7}"

@@ -13,6 +13,7 @@ from typing import Any
 from inquesto_dag.files import write_bytes
 from inquesto_dag.report.figures import bar_of, number_text, words
 from inquesto_dag.report.page import render
+from inquesto_dag.validation.timing import TIMES
 
 
 def write_validation_page(folder_out: Path, report: Mapping[str, Any]) -> Path:
@@ -43,7 +44,7 @@ def write_validation_page(folder_out: Path, report: Mapping[str, Any]) -> Path:
         extra=whole["extra"],
         timing=[
             (words(name), str(found["n"]), *(number_text(found[key], 1) for key in ("mean", "p95", "worst")))
-            for name, found in whole["errors_ms"].items()
+            for name, found in ((name, whole["errors_ms"][name]) for name in TIMES)
         ],
         by=[_view(report, view) for view in ("condition", "group", "style")],
         wrong=[

@@ -86,7 +86,7 @@ def test_every_table_has_a_blocking_check_and_every_output_is_held_to_the_lock()
             '+key:"record" and not group:callers',
             {AGENT_FILE, "calls", "annotations", "events", "verdicts", "record"},
         ),
-        ('key:"verifier"+1', {"verifier", "calls"}),
+        ('key:"verifier"+1', {"verifier", "calls", "validation"}),
         ('key:"*_audio"', {"caller_audio", "line_audio"}),
         ('kind:"pytorch" or group:"score"', {"verifier", "record", "leaderboard"}),
     ],
@@ -102,15 +102,17 @@ def test_selection_strings_parse(selection: str, names: set[str]) -> None:
 def test_jobs_resolve() -> None:
     """The jobs hold the stages that they name, and `score_agent` is partitioned by agent."""
     defs = definitions()
-    prepare, score, compare = (
-        defs.resolve_job_def(name) for name in ("prepare_callers", "score_agent", "compare_agents")
+    prepare, score, compare, validate = (
+        defs.resolve_job_def(name)
+        for name in ("prepare_callers", "score_agent", "compare_agents", "validate")
     )
     names = {
         job.name: {key.to_user_string() for key in job.asset_layer.executable_asset_keys}
-        for job in (prepare, score, compare)
+        for job in (prepare, score, compare, validate)
     }
     assert names["prepare_callers"] == {s.name for s in CHAIN if s.group == "callers"}
-    assert names["score_agent"] == {AGENT_FILE, *STAGES} - {"leaderboard"}
+    assert names["score_agent"] == {AGENT_FILE, *STAGES} - {"leaderboard", "validation"}
+    assert names["validate"] == {*names["prepare_callers"], "validation"}
     assert names["compare_agents"] == {"leaderboard"}
     assert tuple(score.partitions_def.get_partition_keys()) == load_params(ROOT).agents
 

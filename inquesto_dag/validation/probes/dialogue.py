@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from inquesto_dag.agents.scripted.phrases import ASK_DETAIL
 from inquesto_dag.agents.tools import ToolBox
 from inquesto_dag.errors import InputError
 from inquesto_dag.events.timing import count_words
 from inquesto_dag.protocol.models import Account, Scenario
+from inquesto_dag.protocol.spoken import holds_value
 from inquesto_dag.validation.forms import Speaker
 from inquesto_dag.validation.probes.catalogue import Probe
 from inquesto_dag.validation.transcripts import Action
@@ -90,6 +92,8 @@ class ProbeScript:
     wordings: WordingSet
     seed: int
     ended: bool = False
+    _told: bool = False  # whether the caller has said the detail that it corrects
+    _asked_plainly: bool = False
     turned: bool = False
     faults: list[str] = field(default_factory=list)
 
@@ -113,19 +117,35 @@ class ProbeScript:
         """Replies up to the turning point, itself included: those that answer a whole sentence."""
         return len(self._steps)
 
-    def reply(self, tools: ToolBox, *, leaving: bool) -> list[str]:
-        """The next reply, sentence by sentence; `leaving` says that the caller has said goodbye."""
+    def reply(self, tools: ToolBox, said: str, *, leaving: bool) -> list[str]:
+        """The reply to what the caller said, sentence by sentence; `leaving` says that it was goodbye.
+
+        Nothing to a goodbye when a number of words a turn is to be held: the caller would not hear them all.
+        """
+        self._told |= self._holds_detail(said)
         if leaving or (not self._steps and self._left <= 1):
             if self._steps:
                 self.faults.append(f"the caller left before: {', '.join(self._steps)}")
             self.ended, self._steps = True, []
-            said = [self._one(self.wordings.goodbye)]
-        elif self._steps:
-            said = self._step(self._steps.pop(0), tools)
-        else:
-            self._left -= 1
-            said = [OFFER]
-        return self._pad(said)
+            if leaving and self.probe.words is not None:
+                return []
+            return self._pad([self._one(self.wordings.goodbye)])
+        if (
+            self._steps == ["turning"]
+            and self.turning.kind.corrects
+            and not self._told
+            and not self._asked_plainly
+        ):
+            self._asked_plainly = True  # the caller did not take the wording for a question about it
+            return self._pad([ASK_DETAIL[self.scenario.family]])
+        if self._steps:
+            return self._pad(self._step(self._steps.pop(0), tools))
+        self._left -= 1
+        return self._pad([OFFER])
+
+    def _holds_detail(self, said: str) -> bool:
+        corrected = self.scenario.corrects
+        return corrected is not None and holds_value(said, corrected.corrected)
 
     def _step(self, step: str, tools: ToolBox) -> list[str]:
         if step == "number":
@@ -162,6 +182,8 @@ class ProbeScript:
     def _turn(self, tools: ToolBox) -> list[str]:
         self.turned = True
         turning = self.turning
+        if turning.kind.corrects and not self._told:
+            self.faults.append("the caller had not said the detail that it corrects")
         if turning.outcome.done and self.action:
             tool, arguments = self.action
             result = tools.call(tool, dict(arguments))
