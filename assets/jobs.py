@@ -9,7 +9,7 @@ import dagster as dg
 
 from assets.bridge import AGENT_FILE
 from assets.check_outputs import check_outputs_job
-from inquesto_dag.stages.chain import CHAIN
+from inquesto_dag.stages.chain import CHAIN, STAGES
 
 PREPARE = [stage.name for stage in CHAIN if stage.group == "callers"]
 PER_AGENT = [stage.name for stage in CHAIN if stage.per_agent]
@@ -47,9 +47,9 @@ def chain_jobs(project: Path, asset_graph: Callable[[], Any]) -> list[Any]:
 
 
 def score_all_job(asset_graph: Callable[[], Any]) -> dg.JobDefinition:
-    """The job that requests a backfill of every asset of `asset_graph`, for every agent."""
+    """The job that requests a backfill of the assets of `asset_graph` behind the records, for every agent."""
 
-    @dg.op(description="Ask the daemon for a backfill of every asset and agent; it goes on after this run.")
+    @dg.op(description="Ask the daemon for a backfill of every agent's record; it goes on after this run.")
     def launch_backfill(context: dg.OpExecutionContext) -> None:
         # What the graph does for "Materialize all"; Dagster offers it to programs only here.
         from dagster._core.execution.backfill import PartitionBackfill
@@ -60,7 +60,11 @@ def score_all_job(asset_graph: Callable[[], Any]) -> dg.JobDefinition:
             backfill_id=make_new_backfill_id(),
             asset_graph=graph,
             partition_names=None,
-            asset_selection=sorted(graph.materializable_asset_keys),
+            asset_selection=sorted(
+                key
+                for key in graph.materializable_asset_keys
+                if graph.get(key).group_name != STAGES["validation"].group
+            ),
             backfill_timestamp=time.time(),
             tags={},
             dynamic_partitions_store=context.instance,
@@ -75,7 +79,7 @@ def score_all_job(asset_graph: Callable[[], Any]) -> dg.JobDefinition:
 
     @dg.job(
         description="Every agent of params.yaml: the shared stages once, one run for each agent, then the "
-        "leaderboard. The same as Materialize all on the graph: it requests a backfill of everything.",
+        "leaderboard. Requests a backfill, as Materialize all on the graph does, but leaves validation out.",
     )
     def score_all() -> None:
         launch_backfill()

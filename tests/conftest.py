@@ -39,7 +39,9 @@ def finished(
             link_memo(default_memo(ROOT).root, memo)
             if kept is not None:
                 link_memo(kept, memo)
-            copy_inputs(folder, memo).cli("score")
+            project = copy_inputs(folder, memo)
+            project.cli("score")
+            project.cli("validate", "events")
             done.write_text(str(folder))
     project = SmallProject(Path(done.read_text()), memo)
     yield project

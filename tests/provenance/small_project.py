@@ -1,9 +1,9 @@
 """A small finished project: this repository's files, cut to four calls and two agents, on real engines.
 
 What is cut, and why it is honest: the slice `quick` keeps the four scenarios of SCENARIOS (a line in the copy
-of `protocol/population.py`), and the bootstrap has 200 resamples. Everything else is the repository's own
-code, data and commands, in processes of their own. With a cold memo the first run speaks some hundred lines;
-the calls are among those of `make score`, whose memo makes it warm.
+of `protocol/population.py`), one of the probes is placed, and the bootstrap has 200 resamples. All else is
+the repository's own code, data and commands, in processes of their own. With a cold memo the first run
+speaks some hundred lines; the calls are among those of `make score`, whose memo makes it warm.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COPIED = (
     "dagster.yaml",
 )  # fmt: skip
 ENGINE_KINDS = ("synthesis", "recognition", "embedding")
-EVERY_KIND = (*ENGINE_KINDS, "call", "annotation", "verdict")
+EVERY_KIND = (*ENGINE_KINDS, "call", "annotation", "probe", "verdict")
 PER_AGENT = ("calls", "annotations", "events", "verdicts", "record")
 
 
@@ -107,6 +107,7 @@ def copy_inputs(folder: Path, memo: Path, scenarios: Sequence[str] = SCENARIOS) 
         'if row["call_id"] in chosen]',
         f'if row["call_id"] in chosen and row["scenario_id"] in {tuple(scenarios)}]',
     )
+    project.edit("inquesto_dag/validation/probes/plan.py", "for probe in PROBES:", "for probe in PROBES[:1]:")
     project.edit("params.yaml", "  - embedded-1100\n", "")
     project.edit("params.yaml", "resamples: 2000", "resamples: 200")
     for command in (("init", "--quiet", "."), ("add", "."), ("commit", "--quiet", "-m", "inputs")):

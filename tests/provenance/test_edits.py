@@ -58,9 +58,9 @@ EDITS = (
     Edit(
         "a question of the rubric",
         "data/protocols/v0.1/questions.yaml", "hear any detail of it?", "hear even one detail of it?",
-        stale=both("verdicts", "record"),
+        stale={*both("verdicts", "record"), "validation"},
         follows={"leaderboard"},
-        runs={*both("verdicts", "record"), "leaderboard"},
+        runs={*both("verdicts", "record"), "leaderboard", "validation"},
     ),
     Edit(
         "fail_severity",
@@ -73,17 +73,20 @@ EDITS = (
         "the opening of cancel_sub-legit",
         "data/protocols/v0.1/scenarios/cancel_sub.yaml", "this is Maria Ruiz. I would like",
         "this is Maria Ruiz, and I would like",
-        stale={"population", "caller_audio", *both("calls", "events", "verdicts", "record")},
+        stale={"population", "caller_audio", *both("calls", "events", "verdicts", "record"), "validation"},
         follows={"line_audio", "verifier", *both("annotations"), "leaderboard"},
-        runs={"population", "caller_audio", "line_audio", "verifier", *both(*ALL_PER_AGENT), "leaderboard"},
+        runs={
+            "population", "caller_audio", "line_audio", "verifier", *both(*ALL_PER_AGENT), "leaderboard",
+            "validation",
+        },
         placed=len(AGENTS),
     ),
     Edit(
         "a comment in a module of calls",
         "inquesto_dag/calls/simulate.py", "from __future__", "# A comment.\nfrom __future__",
-        stale=both("calls"),
+        stale={*both("calls"), "validation"},
         follows={*both("annotations", "events", "verdicts", "record"), "leaderboard"},
-        runs=both("calls"),
+        runs={*both("calls"), "validation"},
     ),
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from inquesto_dag.recordings.prepare import prepare
 from inquesto_dag.recordings.read import Recording, read_recording
 from inquesto_dag.recordings.trace import read_trace
 from inquesto_dag.speech.engines import Engines
-from tests.recordings.material import Call, Stereo, clipped, edges, leaking, noisy
+from tests.recordings.espeak import speak
+from tests.recordings.material import Call, Stereo, clipped, edges, leaking, mix, noisy
 
 pytestmark = pytest.mark.engines
 
@@ -67,6 +69,27 @@ def test_T12_edges_and_events_hold_in_every_condition(
     assert errors[:, 0].max() <= onset and errors[:, 1].max() <= offset, errors
     assert [event["event"] for event in found["events"]] == TRUTH
     assert len(found["overlaps"]) == 1 and found["overlaps"][0]["began"] == "agent"
+
+
+ESPEAK = {"bf_isabella": "en-gb-x-rp", "am_fenrir": "en-us+m3"}
+
+
+@pytest.fixture(scope="module")
+def foreign() -> Call:
+    """The same call, said by a formant synthesiser."""
+    return mix(lambda text, voice: speak(text, ESPEAK[voice]))
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda a: a, telephone, lambda a: noisy(a, 30)], ids=["clean", "8 kHz", "noise"]
+)
+def test_T12_another_synthesisers_speech_is_measured_as_well(
+    spoil: Callable[[Stereo], Stereo], foreign: Call, kept_engines: Engines, protocol: Protocol
+) -> None:
+    """espeak-ng, whose voices no engine here has: every edge within 40 ms, the same two events."""
+    found = measure(as_recording(spoil(foreign.audio)), kept_engines.vad, None, protocol).result
+    assert np.abs(edges(foreign.placed, found["turns"])).max() <= 0.04
+    assert [event["event"] for event in found["events"]] == TRUTH
 
 
 def test_a_clean_recording_is_passed_on_untouched(
