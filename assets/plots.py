@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assets.previews import markdown_table
+from assets.previews import cell_text, markdown_table
 from assets.svg import (
     ACCENT,
     BAD,
@@ -28,6 +28,7 @@ from inquesto_dag.report.figures import Bar, bar_of, latency_histogram, number_t
 
 Pictures = Mapping[str, str]
 ERRORS = ("substitutions", "deletions", "insertions")
+FAILED_SHOWN = 20
 
 
 def draw_stage(project: Path, stage: str, agent: str | None) -> Pictures:
@@ -158,7 +159,23 @@ def _record(project: Path, folder: Path, agent: str | None) -> Pictures:
         "failures_by_type": _draw_counts(
             events, "Calls with each event", [SEVERITY[kind.severity] for kind in protocol.events]
         ),
+        "failed_calls": _failed_calls(folder, str(agent)),
     }
+
+
+def _failed_calls(folder: Path, agent: str) -> str:
+    """Why each scored call failed, and the command that walks it back to its sound."""
+    from inquesto_dag.report.call import explain_command
+
+    results = read_table(folder / "results.parquet")
+    failed = results[(results["status"] == "scored") & ~results["passed"].fillna(False).astype(bool)]
+    rows = [
+        [f"`{explain_command(agent, call)}`", cell_text(why)]
+        for call, why in failed[["call_id", "why"]].head(FAILED_SHOWN).itertuples(index=False, name=None)
+    ]
+    lines = ["| walk it back | why it failed |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows)]
+    left = len(failed) - len(rows)
+    return "\n".join(lines) + (f"\n\n{left} more" if left else "")
 
 
 def _leaderboard(project: Path, folder: Path, agent: str | None) -> Pictures:

@@ -71,10 +71,14 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
+def json_bytes(value: Any) -> bytes:
+    """Indented, key-sorted JSON with a last newline: the same value always gives the same bytes."""
+    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
 def write_json(path: Path, value: Any) -> None:
-    """Write indented, key-sorted JSON atomically: the same value always gives the same bytes."""
-    text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
-    write_bytes(path, text.encode() + b"\n")
+    """Write `json_bytes` atomically."""
+    write_bytes(path, json_bytes(value))
 
 
 def read_json(path: Path) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -47,6 +48,17 @@ def finished(
     yield project
     if kept is not None:
         link_memo(memo, kept)
+
+
+@pytest.fixture(scope="session")
+def eventful(finished: SmallProject, tmp_path_factory: pytest.TempPathFactory) -> SmallProject:
+    """The project with a median latency that counts as slow from 0.2 s, so that every call has an event."""
+    folder = tmp_path_factory.mktemp("eventful") / "p"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    project = SmallProject(folder, finished.memo)
+    project.edit("data/protocols/v0.1/events.yaml", "threshold: 1.5", "threshold: 0.2")
+    project.cli("score")
+    return project
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -45,15 +45,15 @@ def recorded_context(project: Path, record: Mapping[str, Any]) -> StageContext:
 def recomputed_links(project: Path, record: Mapping[str, Any]) -> Iterator[Link]:
     """Every link of a record that tables and recordings show without an engine."""
     ctx = recorded_context(project, record)
-    yield _guarded("population: plan", lambda: population_plan(ctx))
-    yield _guarded("calls: recordings", lambda: recordings(ctx))
-    yield _guarded("calls: traces", lambda: traces(ctx))
-    yield _guarded("events: found again", lambda: events_again(ctx))
-    yield _guarded("verdicts: judged again", lambda: verdicts_again(ctx, record))
-    yield _guarded("record: numbers", lambda: numbers(ctx, record))
+    yield guarded("population: plan", lambda: population_plan(ctx))
+    yield guarded("calls: recordings", lambda: recordings(ctx))
+    yield guarded("calls: traces", lambda: traces(ctx))
+    yield guarded("events: found again", lambda: events_again(ctx))
+    yield guarded("verdicts: judged again", lambda: verdicts_again(ctx, record))
+    yield guarded("record: numbers", lambda: numbers(ctx, record))
 
 
-def _guarded(name: str, check: Any) -> Link:
+def guarded(name: str, check: Any) -> Link:
     """A link, or what stands in the way of its check."""
     try:
         link: Link = check()
@@ -73,12 +73,12 @@ def population_plan(ctx: StageContext) -> Link:
     return holds("population: plan", faults, detail=f"{len(stored)} calls, as the protocol plans them")
 
 
-def recordings(ctx: StageContext) -> Link:
-    """That every file of every call has the digest that the table of calls names."""
+def recordings(ctx: StageContext, files: Mapping[str, str] = FILES) -> Link:
+    """That every file of every call has the digest that the table of calls names; `files` says which."""
     folder = ctx.folder("calls", ctx.agent) / "recordings"
     missing, changed, count = [], [], 0
     for call in ctx.rows("calls", "calls", ctx.agent):
-        for file, column in FILES.items():
+        for file, column in files.items():
             path = folder / str(call["call_id"]) / file
             count += 1
             if not path.is_file():

@@ -132,6 +132,31 @@ def audit(
     )
 
 
+@app.command("export")
+def export_crate(
+    record: Annotated[Path, typer.Argument(help="A record.json of this project.")],
+    out: Annotated[Path | None, typer.Option(help="The new folder; crates/AGENT when left out.")] = None,
+    with_sound: Annotated[bool, typer.Option("--with-sound", help="Take the recordings along.")] = False,
+    project: Project = HERE,
+) -> None:
+    """Write a record as an RO-Crate: tables, protocol and digests, for somebody without the project."""
+    from inquesto_dag.cli.exchange import print_export
+    from inquesto_dag.cli.project import find_project
+
+    print_export(find_project(project), record, out, sound=with_sound)
+
+
+@app.command("verify")
+def verify(
+    crate: Annotated[Path, typer.Argument(help="A folder that `export` wrote.")],
+    as_json: Annotated[bool, typer.Option("--json", help="The links as JSON.")] = False,
+) -> None:
+    """Check what a crate alone can show, without project or models; exit code 1 when a link fails."""
+    from inquesto_dag.cli.exchange import print_verify
+
+    raise typer.Exit(print_verify(crate, as_json=as_json))
+
+
 @app.command("explain")
 def explain_call(
     record: Annotated[Path, typer.Argument(help="A record.json.")],

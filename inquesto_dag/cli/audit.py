@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,8 +19,13 @@ def print_audit(
     project: Path, path: Path, depth: Depth, *, sample: int | None, seed: int, as_json: bool
 ) -> int:
     """Walk and print; 1 when a link fails."""
+    return print_links(audit(project, path, depth, sample=sample, seed=seed), as_json=as_json)
+
+
+def print_links(walked: Iterable[Link], *, as_json: bool) -> int:
+    """Print links as they come, or all as JSON; 1 when one fails."""
     links: list[Link] = []
-    for link in audit(project, path, depth, sample=sample, seed=seed):
+    for link in walked:
         links.append(link)
         if not as_json:
             typer.echo(f"{link.outcome:18} {link.name:28} {link.detail}".rstrip())

@@ -65,6 +65,7 @@ def describe_call(
     return {
         "brain": describe_brain(trace, prices),
         "id": call_id,
+        "trail": explain_command(str(rows.call["agent"]), call_id),
         "duration": rows.call["duration_s"],
         "timing": rows.call["timing"],
         "ended_by": rows.call["ended_by"],
@@ -99,6 +100,11 @@ def describe_call(
         "verdicts": [_verdict(row, protocol) for row in rows.verdicts],
         "changes": _changes(protocol.account, Account.model_validate_json(rows.call["account_after"])),
     }
+
+
+def explain_command(agent: str, call_id: str) -> str:
+    """The command that walks a call of an agent's record back to its sound, as typed in the project."""
+    return f"inquesto-dag explain data/record/{agent}/record.json {call_id}"
 
 
 def replies(transcripts: Sequence[Row]) -> list[Row]:

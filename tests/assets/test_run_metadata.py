@@ -117,6 +117,9 @@ def test_a_record_shows_citation_views_score_and_failures(laid: tuple[Path, Mate
         name.partition(" ")[2].replace(" ", "_"): int(count) for name, count in counted.items()
     } == by_type
     assert shown["results_preview"].md_str.startswith("| call_id | status |")
+    failed = shown["failed_calls"].md_str.splitlines()[2:]
+    assert len(failed) == score["n"] - score["passes"] > 0
+    assert all(f"inquesto-dag explain data/record/{AGENT}/record.json " in line for line in failed)
     assert "not_shown" not in shown
 
 

@@ -64,17 +64,6 @@ def copy(finished: SmallProject, tmp_path: Path) -> Iterator[SmallProject]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="module")
-def eventful(finished: SmallProject, tmp_path_factory: pytest.TempPathFactory) -> SmallProject:
-    """The project with a median latency that counts as slow from 0.2 s, so that every call has an event."""
-    folder = tmp_path_factory.mktemp("eventful") / "p"
-    shutil.copytree(finished.folder, folder, symlinks=True)
-    project = SmallProject(folder, finished.memo)
-    project.edit("data/protocols/v0.1/events.yaml", "threshold: 1.5", "threshold: 0.2")
-    project.cli("score")
-    return project
-
-
 @pytest.fixture
 def with_events(eventful: SmallProject, tmp_path: Path) -> Iterator[SmallProject]:
     """A copy of the eventful project of this test's own."""

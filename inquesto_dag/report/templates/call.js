@@ -69,6 +69,7 @@ class CallPage {
       el("div", { class: "call-title" }, pill({ ...call.result }), el("h1", {}, words(people.family)), el("code", { class: "soft" }, call.id)),
       el("p", { class: "why-line" }, prose(call.result.why)),
       call.infrastructure_error ? el("p", { class: "notice" }, call.infrastructure_error) : null,
+      call.trail ? el("p", { class: "soft small", id: "trail" }, "Back to its sound, with digests: ", el("code", {}, call.trail)) : null,
       scenario ? el("p", { class: "soft small" }, `Caller\u2019s goal: ${scenario.goal}`,
         action ? ` \u00b7 required: ${action.tool}(${inline(action.arguments)})` : " \u00b7 no action required",
         scenario.corrects ? ` \u00b7 corrects ${words(scenario.corrects.detail)}: \u201c${scenario.corrects.first}\u201d to \u201c${scenario.corrects.corrected}\u201d` : "") : null,
