@@ -97,6 +97,11 @@ def sound_table(table: str) -> pd.DataFrame:
             "call_id": CALLS, "status": ["scored", "scored"], "goal": [True, True], "max_severity": [2, 3],
             "passed": [True, False], "events": ["[]", "[]"],
         },
+        "probes": {
+            "probe": ["sound", "mute"], "call_id": CALLS, "realised": [True, False],
+            "fault": [None, "the caller left"], "planted": ["[]", '["slow_turn"]'], "open": ["[]", "[]"],
+            "found": ["[]", "[]"], "call_sha256": [SHA, SHA],
+        },
     }  # fmt: skip
     return full_plan() if table == "population" else passing_table(table, **columns[table])
 
@@ -171,6 +176,14 @@ FAULTS: list[tuple[str, str, int, Any]] = [
     ("results", "events", 0, "none"),
     ("results", "why", 0, ""),
     ("results", "call_id", 1, "not.planned.call"),
+    ("probes", "probe", 0, "another"),
+    ("probes", "call_id", 0, "not.planned.call"),
+    ("probes", "planted", 0, "none"),
+    ("probes", "open", 1, "none"),
+    ("probes", "found", 1, "none"),
+    ("probes", "fault", 0, "left"),
+    ("probes", "fault", 1, None),
+    ("probes", "call_sha256", 1, ""),
 ]
 TABLES_WITH_PROMISES = [(stage, table) for stage, module in MODULES.items() for table in module.PROMISES]
 STAGE_OF = {table: stage for stage, table in TABLES_WITH_PROMISES}

@@ -171,7 +171,10 @@ def test_a_conflict_is_refused_and_the_sensor_says_so(
         module = project.folder / "inquesto_dag" / "calls" / "simulate.py"
         kept = module.read_bytes()
         module.write_bytes(kept + b"# a comment\n")
-        assert "decides calls changed on disk: reload the definitions" in sensor(context).skip_message
+        assert (
+            "decides calls, validation changed on disk: reload the definitions"
+            in sensor(context).skip_message
+        )
         module.write_bytes(kept)
         lock.write_text("<<<<<<< HEAD\n=======\n>>>>>>> other\n")
         assert "merge conflicts" in sensor(context).skip_message
