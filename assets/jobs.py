@@ -13,6 +13,7 @@ from inquesto_dag.stages.chain import CHAIN, STAGES
 
 PREPARE = [stage.name for stage in CHAIN if stage.group == "callers"]
 PER_AGENT = [stage.name for stage in CHAIN if stage.per_agent]
+JUDGE_ERROR = "judge_error"  # shared, and read by every record
 
 
 def chain_jobs(project: Path, asset_graph: Callable[[], Any]) -> list[Any]:
@@ -28,7 +29,7 @@ def chain_jobs(project: Path, asset_graph: Callable[[], Any]) -> list[Any]:
         ),
         dg.define_asset_job(
             "score_agent",
-            selection=dg.AssetSelection.assets(AGENT_FILE, *PREPARE, *PER_AGENT),
+            selection=dg.AssetSelection.assets(AGENT_FILE, *PREPARE, *PER_AGENT, JUDGE_ERROR),
             description="One agent's record, and everything before it: choose the agent's partition.",
         ),
         dg.define_asset_job(

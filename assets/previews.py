@@ -25,6 +25,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "heard": ("call_id", "reference_words", "substitutions", "deletions", "insertions"),
     "events": ("call_id", "event", "severity", "source", "time_s", "value", "threshold", "unit"),
     "verdicts": ("call_id", "question", "answer", "reason"),
+    "judge_errors": ("event", "planted", "found", "clean", "silent"),
     "probes": ("probe", "call_id", "planted", "found", "realised"),
     "results": ("call_id", "status", "goal", "max_severity", "passed", "why"),
 }

@@ -335,6 +335,19 @@ RESULTS = Table(
     ),
     ("call_id",),
 )
+JUDGE_ERRORS = Table(
+    "judge_errors",
+    "How often the judge is right on held-out transcripts; no row for a judge of which it is not known",
+    (
+        _c("event", "string", "a judged event, `goal_reached`, or `whole_transcript`"),
+        _c("planted", "int", "transcripts that hold it", minimum=0),
+        _c("found", "int", "of these, where the judge saw it", minimum=0),
+        _c("clean", "int", "transcripts that do not hold it", minimum=0),
+        _c("silent", "int", "of these, where the judge saw nothing", minimum=0),
+        _c("judge", "string", "identity of what judged"),
+    ),
+    ("event",),
+)
 PROBES = Table(
     "probes",
     "What was planted in each call of a probe, and what was found",
@@ -360,6 +373,6 @@ TABLES: Mapping[str, Table] = {
     table.name: table
     for table in (
         POPULATION, UTTERANCES, LINES, VERIFIER, CALLS, TURNS, TOOL_CALLS, SEGMENTS, TRANSCRIPTS,
-        HEARD, EVENTS, VERDICTS, RESULTS, PROBES,
+        HEARD, EVENTS, VERDICTS, JUDGE_ERRORS, RESULTS, PROBES,
     )
 }  # fmt: skip

@@ -22,7 +22,14 @@ STATEMENT = "statement.json"
 ABOUT = "README.md"
 SOUND = (".flac",)
 PAGES = ("page/",)  # drawn from the rest, and it links the sound
-CARRIED = ("population", "calls", "annotations", "events", "verdicts")  # stages whose files come along
+CARRIED = (
+    "population",
+    "calls",
+    "annotations",
+    "events",
+    "verdicts",
+    "judge_error",
+)  # stages whose files come along
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from inquesto_dag.files import write_bytes
 from inquesto_dag.report.charts import Curve, curve, differences
 from inquesto_dag.report.figures import Bar, bar_of, interval_text, number_text, signed_text, words
+from inquesto_dag.report.overview import judge_error_rows
 from inquesto_dag.report.page import render
 
 VIEWS = (
@@ -63,6 +64,10 @@ def write_leaderboard_page(folder_out: Path, leaderboard: Mapping[str, Any]) -> 
         events=[
             (words(name), severity, [agent["by_type"].get(name, 0) for agent in agents])
             for name, severity in EVENTS
+        ],
+        judges=[
+            (judge["judge"], ", ".join(judge["agents"]), judge_error_rows(judge["error"]))
+            for judge in leaderboard["judges"]
         ],
         published=_published(leaderboard["published"]),
         shares=[_audio_share(agent) for agent in agents],

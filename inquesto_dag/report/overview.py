@@ -25,6 +25,7 @@ from inquesto_dag.report.figures import (
 from inquesto_dag.report.rows import Row, flatten
 from inquesto_dag.scoring import published
 from inquesto_dag.scoring.citation import citation, variant_marks, views_line
+from inquesto_dag.scoring.rate import rounded
 from inquesto_dag.scoring.views import rate_where
 
 HeardRow: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]  # line, then (column, word error)
@@ -71,6 +72,7 @@ class Overview:
     thresholds: tuple[Bar, ...]
     heard: tuple[HeardRow, ...]
     parts: tuple[tuple[str, str, str, str], ...]
+    judge_error: tuple[tuple[str, str, str], ...]  # what, found of planted, silent of clean
     tree: tuple[tuple[str, str], ...]
 
 
@@ -121,6 +123,7 @@ def summarise(
         ),
         heard=_heard(record["heard"]),
         parts=_parts(record["profile"], record["departures"]),
+        judge_error=judge_error_rows(record.get("judge_error")),
         tree=tuple(
             (path, DASH if value is None else str(value)) for path, value in _provenance(record).items()
         ),
@@ -292,6 +295,21 @@ def _parts(
         (role, name(pinned.get(role)), name(run.get(role)), "departs" if role in departures else "as pinned")
         for role in dict.fromkeys([*pinned, *run])
     )
+
+
+def judge_error_rows(error: Mapping[str, Any] | None) -> tuple[tuple[str, str, str], ...]:
+    """Each judged event with the judge's sensitivity and specificity in words; nothing where not known."""
+    return tuple(
+        (words(name), _share(rates["sensitivity"]), _share(rates["specificity"]))
+        for name, rates in (error or {}).items()
+    )
+
+
+def _share(block: Mapping[str, Any]) -> str:
+    if not block["n"]:
+        return DASH
+    limits = interval_text(block["interval"])
+    return f"{rounded(block['score'])} % ({limits}; {block['passes']} of {block['n']})"
 
 
 def _provenance(record: Mapping[str, Any]) -> Row:

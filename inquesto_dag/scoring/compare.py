@@ -14,6 +14,7 @@ from typing import Any
 
 from inquesto_dag.errors import InputError
 from inquesto_dag.events.rows import Row, present
+from inquesto_dag.files import canonical_json
 from inquesto_dag.scoring.citation import citation, views_line
 from inquesto_dag.scoring.published import beside
 from inquesto_dag.scoring.rate import LEVEL, Interval
@@ -121,8 +122,8 @@ def build_leaderboard(
     seed: int = SEED,
     resamples: int = RESAMPLES,
 ) -> dict[str, Any]:
-    """All agents side by side: `agents` by rank, `pairs`, `endpointing` (A4), `judge_free` (A6), `shifts`,
-    and the paper's figures where they speak of the same thing (`published`).
+    """All agents side by side: `agents` by rank, `pairs`, `endpointing` (A4), `judges` (A5), `judge_free` (A6),
+    `shifts`, and the paper's figures where they speak of the same thing (`published`).
 
     Raises InputError when the records are not of one protocol and one population (PROTOCOL P7).
     """
@@ -143,9 +144,21 @@ def build_leaderboard(
         ],
         "endpointing": endpointing_table(records),
         "judge_free": _judge_free([records[agent] for agent in ranked]),
+        "judges": _judges({agent: records[agent] for agent in ranked}),
         "shifts": _mean_shifts(list(records.values())),
     }
     return {**board, "published": beside(records, board)}
+
+
+def _judges(records: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A5: each judge, whom it judged, and its known error, null where that was never measured."""
+    judges: dict[str, dict[str, Any]] = {}
+    for agent, record in records.items():
+        ran = record["profile"]["run"].get("judge", {})
+        name = str(ran.get("name")) if isinstance(ran, Mapping) else str(ran)
+        entry: dict[str, Any] = {"judge": name, "agents": [], "error": record.get("judge_error")}
+        judges.setdefault(canonical_json([ran, entry["error"]]).decode(), entry)["agents"].append(agent)
+    return list(judges.values())
 
 
 def endpointing_table(records: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -37,6 +37,7 @@ def build_record(
     transcripts: Sequence[Row],
     heard: Sequence[Row],
     timing: str,
+    judge_errors: Sequence[Row] = (),
     lineage: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The record of one agent on one population.
@@ -44,8 +45,9 @@ def build_record(
     `agent` holds at least `id` and `fingerprint`; `pinned` is the component name per role that the protocol
     names, the two profiles are per role a name or a mapping with `name` and digests: what was specified and
     what ran (PROTOCOL D16). `events` are those of `results.all_events`, `population_size` is the version's
-    number of calls (306), `timing` is `declared` or `measured`. Raises CheckFailed when a call of the
-    population has no result, or when anything would enter that its schema does not name (PROTOCOL N3).
+    number of calls (306), `timing` is `declared` or `measured`, `judge_errors` is empty where a judge's error
+    is not known. Raises CheckFailed when a call of the population has no result, or when anything would enter
+    that its schema does not name (PROTOCOL N3).
     """
     planned = [str(row["call_id"]) for row in population]
     if sorted(planned) != sorted(str(row["call_id"]) for row in results):
@@ -135,11 +137,24 @@ def build_record(
         "latency": latency_numbers(row for row in transcripts if row["call_id"] in counted_ids),
         "heard": heard_numbers(heard, results, protocol),
     }
+    if judge_errors:
+        record["judge_error"] = known_error(judge_errors)
     if lineage is not None:
         record["lineage"] = dict(lineage)
     record = _rounded(record)
     schema.require_record(record)
     return record
+
+
+def known_error(rows: Sequence[Row]) -> dict[str, Any]:
+    """The judge's sensitivity and specificity by judged event, from rows of `tables.JUDGE_ERRORS` (A5)."""
+    return {
+        str(row["event"]): {
+            "sensitivity": rate_block(Rate(int(row["found"]), int(row["planted"]))),
+            "specificity": rate_block(Rate(int(row["silent"]), int(row["clean"]))),
+        }
+        for row in rows
+    }
 
 
 def latency_numbers(transcripts: Iterable[Row]) -> dict[str, Any]:

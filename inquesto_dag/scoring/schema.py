@@ -19,7 +19,7 @@ from inquesto_dag.errors import CheckFailed, InputError
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-VERSION = 1  # of the records that are written now
+VERSION = 2  # of the records that are written now
 
 
 def schema_versions() -> list[int]:

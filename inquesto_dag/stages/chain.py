@@ -115,10 +115,17 @@ CHAIN: tuple[Stage, ...] = (
         per_agent=True,
     ),
     Stage(
+        name="judge_error",
+        group="measurement",
+        description="How often the judge is right, on transcripts that were held out (A5, T14).",
+        protocol=("head", "account", "scenarios", "questions", "facts", "tools", "events"),
+        tables=("judge_errors",),
+    ),
+    Stage(
         name="record",
         group="score",
         description="The score with its interval, views and analyses, one result a call, its page (R1-N4).",
-        reads=("population", "calls", "annotations", "events", "verdicts"),
+        reads=("population", "calls", "annotations", "events", "verdicts", "judge_error"),
         protocol=tuple(PARTS),
         engines=True,
         tables=("results",),

@@ -42,6 +42,7 @@ class Measured:
     heard: list[dict[str, Any]]
     detected: list[dict[str, Any]]
     verdicts: list[dict[str, Any]]
+    judge_errors: list[dict[str, Any]]
 
 
 def run(ctx: StageContext) -> None:
@@ -78,6 +79,7 @@ def read_measured(ctx: StageContext) -> Measured:
         heard=heard,
         detected=ctx.rows("events", "events", agent),
         verdicts=ctx.rows("verdicts", "verdicts", agent),
+        judge_errors=ctx.rows("judge_errors", "judge_error"),
     )
 
 
@@ -109,6 +111,7 @@ def make_record(
         transcripts=measured.transcripts,
         heard=measured.heard,
         timing=timing_of(measured.calls),
+        judge_errors=measured.judge_errors,
         lineage=lineage,
     )
     return results, record

@@ -19,6 +19,7 @@ from inquesto_dag.validation.transcripts import Planted
 from inquesto_dag.validation.wordings import GOAL
 
 EVENTS = ("context_loss", "false_reject", "wrong_information", "promised_not_done", "impostor_served")
+WHOLE = "whole_transcript"  # not an event: every planted one found, or none seen
 SENSITIVITY, SPECIFICITY = 95.0, 98.0  # what a judge must reach over whole transcripts, in percent
 
 

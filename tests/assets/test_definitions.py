@@ -84,7 +84,7 @@ def test_every_table_has_a_blocking_check_and_every_output_is_held_to_the_lock()
     [
         (
             '+key:"record" and not group:callers',
-            {AGENT_FILE, "calls", "annotations", "events", "verdicts", "record"},
+            {AGENT_FILE, "calls", "annotations", "events", "verdicts", "judge_error", "record"},
         ),
         ('key:"verifier"+1', {"verifier", "calls", "validation"}),
         ('key:"*_audio"', {"caller_audio", "line_audio"}),

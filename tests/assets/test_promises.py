@@ -97,6 +97,10 @@ def sound_table(table: str) -> pd.DataFrame:
             "call_id": CALLS, "status": ["scored", "scored"], "goal": [True, True], "max_severity": [2, 3],
             "passed": [True, False], "events": ["[]", "[]"],
         },
+        "judge_errors": {
+            "event": ["context_loss", "goal_reached"], "planted": [9, 9], "found": [8, 9],
+            "clean": [9, 9], "silent": [9, 8], "judge": ["j", "j"],
+        },
         "probes": {
             "probe": ["sound", "mute"], "call_id": CALLS, "realised": [True, False],
             "fault": [None, "the caller left"], "planted": ["[]", '["slow_turn"]'], "open": ["[]", "[]"],
@@ -176,6 +180,9 @@ FAULTS: list[tuple[str, str, int, Any]] = [
     ("results", "events", 0, "none"),
     ("results", "why", 0, ""),
     ("results", "call_id", 1, "not.planned.call"),
+    ("judge_errors", "found", 0, 10),
+    ("judge_errors", "silent", 0, 10),
+    ("judge_errors", "judge", 1, "another"),
     ("probes", "probe", 0, "another"),
     ("probes", "call_id", 0, "not.planned.call"),
     ("probes", "planted", 0, "none"),

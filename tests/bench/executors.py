@@ -46,6 +46,7 @@ def cut_inputs(finished: Path, project: Path, stage: str, agent: str, calls: int
     for name in ("dvc.yaml", "params.yaml"):
         shutil.copy(ROOT / name, project / name)
     (project / "inquesto_dag").symlink_to(ROOT / "inquesto_dag")
+    shutil.copy(ROOT / ".dvcignore", project)  # byte code that is written meanwhile is no change
     for read in {"population", *find_stage(stage).reads}:
         part = agent if find_stage(read).per_agent else ""
         shutil.copytree(finished / "data" / read / part, project / "data" / read / part)

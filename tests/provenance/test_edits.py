@@ -58,9 +58,9 @@ EDITS = (
     Edit(
         "a question of the rubric",
         "data/protocols/v0.1/questions.yaml", "hear any detail of it?", "hear even one detail of it?",
-        stale={*both("verdicts", "record"), "validation"},
+        stale={*both("verdicts", "record"), "judge_error", "validation"},
         follows={"leaderboard"},
-        runs={*both("verdicts", "record"), "leaderboard", "validation"},
+        runs={*both("verdicts", "record"), "judge_error", "leaderboard", "validation"},
     ),
     Edit(
         "fail_severity",
@@ -73,11 +73,14 @@ EDITS = (
         "the opening of cancel_sub-legit",
         "data/protocols/v0.1/scenarios/cancel_sub.yaml", "this is Maria Ruiz. I would like",
         "this is Maria Ruiz, and I would like",
-        stale={"population", "caller_audio", *both("calls", "events", "verdicts", "record"), "validation"},
+        stale={
+            "population", "caller_audio", *both("calls", "events", "verdicts", "record"),
+            "judge_error", "validation",
+        },
         follows={"line_audio", "verifier", *both("annotations"), "leaderboard"},
         runs={
             "population", "caller_audio", "line_audio", "verifier", *both(*ALL_PER_AGENT), "leaderboard",
-            "validation",
+            "judge_error", "validation",
         },
         placed=len(AGENTS),
     ),

@@ -18,7 +18,7 @@ from tests.provenance.small_project import AGENTS, SmallProject
 pytestmark = pytest.mark.engines
 
 A, B = AGENTS
-TARGETS = 6 + 5 * len(AGENTS)
+TARGETS = 7 + 5 * len(AGENTS)
 
 
 @pytest.fixture

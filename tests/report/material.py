@@ -113,6 +113,10 @@ def make_material(
         transcripts=made.transcripts,
         heard=made.heard,
         timing="declared",
+        judge_errors=[
+            {"event": "context_loss", "planted": 76, "found": 74, "clean": 100, "silent": 99},
+            {"event": "impostor_served", "planted": 0, "found": 0, "clean": 9, "silent": 9},
+        ],
     )
     return made
 

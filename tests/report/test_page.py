@@ -38,6 +38,17 @@ def test_N2_the_page_states_the_citation_of_its_record(written: Written) -> None
     assert "1 unjudged and 1 infrastructure of 8 calls are not scored" in text
 
 
+def test_A5_the_judges_known_error_stands_beside_what_ran(written: Written) -> None:
+    """In words, and a dash where nothing was planted; and each call names the way back to its sound."""
+    text = written.index.read_text()
+    assert "97.4 % (90.9–99.3; 74 of 76)" in text and "<td>impostor served</td><td>–</td>" in text
+    call = written.material.record["population"]["calls"] and _index_data(written.index)["calls"][0]["id"]
+    trail = _call_data(written.index, call)["trail"]
+    assert (
+        trail == f"inquesto-dag explain data/record/{written.material.calls[0]['agent']}/record.json {call}"
+    )
+
+
 def test_every_planned_call_is_listed_with_its_result(written: Written) -> None:
     """Results, events and reasons in the table are those of `results`, in the plan's order."""
     listed = _index_data(written.index)["calls"]

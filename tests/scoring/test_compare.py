@@ -115,6 +115,39 @@ def test_A4_agents_that_differ_in_more_are_no_window_table() -> None:
     assert build_leaderboard(one, results)["pairs"] == []
 
 
+def test_A5_the_known_error_of_each_judge_stands_beside_whom_it_judged() -> None:
+    """One judge of whom it is known, one of whom it is not; rates with Wilson's interval."""
+    records, results = board()
+    errors = [
+        {
+            "event": "context_loss",
+            "planted": 20,
+            "found": 19,
+            "clean": 40,
+            "silent": 40,
+            "judge": "rules@3:x",
+        },
+        {
+            "event": "whole_transcript",
+            "planted": 50,
+            "found": 45,
+            "clean": 60,
+            "silent": 60,
+            "judge": "rules@3:x",
+        },
+    ]
+    known = record(World(), agent=records["sample-400"]["agent"], judge_errors=errors)
+    assert known["judge_error"]["context_loss"]["sensitivity"]["score"] == 95.0
+    assert known["judge_error"]["whole_transcript"]["specificity"]["passes"] == 60
+    records["sample-400"]["judge_error"] = known["judge_error"]
+    judges = build_leaderboard(records, results)["judges"]
+    assert [(judge["agents"], judge["error"] is None) for judge in judges] == [
+        (["sample-1100", "sample-700"], True),
+        (["sample-400"], False),
+    ]
+    assert "judge_error" not in records["sample-700"]
+
+
 def test_A6_the_judge_free_ranking_is_set_against_the_full_one() -> None:
     """The judge alone fails the best of three agents in 15 calls: ranks differ, and so does the mean."""
     records, results = board()

@@ -35,7 +35,7 @@ def test_every_stage_of_the_chain_is_in_dvc_yaml_and_no_other() -> None:
     agents = load_params(ROOT).agents
     names = [name for stage in CHAIN for name in stage.targets(agents)]
     assert list(resolve_stages(ROOT)) == names
-    assert len(STAGES) == len(CHAIN) == 11
+    assert len(STAGES) == len(CHAIN) == 12
 
 
 @pytest.mark.parametrize("stage", CHAIN, ids=lambda stage: stage.name)
