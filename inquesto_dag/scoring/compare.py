@@ -122,8 +122,8 @@ def build_leaderboard(
     seed: int = SEED,
     resamples: int = RESAMPLES,
 ) -> dict[str, Any]:
-    """All agents side by side: `agents` by rank, `pairs`, `endpointing` (A4), `judges` (A5), `judge_free` (A6),
-    `shifts`, and the paper's figures where they speak of the same thing (`published`).
+    """All agents side by side: `agents` by rank, `pairs`, `endpointing` (A4), `judges` (A5), `judge_free`
+    (A6), `shifts`, and the paper's figures where they speak of the same thing (`published`).
 
     Raises InputError when the records are not of one protocol and one population (PROTOCOL P7).
     """
