@@ -6,6 +6,7 @@ its calls left in the memo is used again: with declared timing only the broken o
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,12 +14,15 @@ from typing import Any
 
 import typer
 
+from inquesto_dag.files import read_json
 from inquesto_dag.provenance.dvc import repro
 from inquesto_dag.provenance.params import load_params
-from inquesto_dag.provenance.profile import load_profile
+from inquesto_dag.provenance.profile import SCRIPTED_CALLER, load_profile
 from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.stages.chain import target
 from inquesto_dag.tables import CALLER_FAULT
+
+MODEL_VARIABLE = "INQUESTO_CALLER_MODEL"
 
 
 def broken_calls(project: Path, agent: str) -> Counter[str]:
@@ -38,17 +42,38 @@ def broken_calls(project: Path, agent: str) -> Counter[str]:
     return Counter(str(problem) for problem in problems.drop_null().to_pylist())
 
 
-def place_broken_again(project: Path, agents: Sequence[str]) -> int:
-    """Run the calls of agents again that are up to date but for broken ones; the last run's exit code."""
-    broken = {agent: total for agent in agents if (total := broken_calls(project, agent).total())}
-    if not broken:
+def calls_of_another_caller(project: Path, agent: str, caller: str) -> int:
+    """How many calls of an agent another model called than the environment names now (PROTOCOL D17).
+
+    The model's name at its endpoint is the environment's, so no file that DVC looks at has changed.
+    """
+    if caller == SCRIPTED_CALLER:
+        return 0
+    from inquesto_dag.agents.chat.roles import find_model
+
+    asked = find_model("caller", caller, os.environ).model
+    traces = (project / "data" / "calls" / agent / "recordings").glob("*/trace.json")
+    return sum(read_json(path).get("caller", {}).get("model", asked) != asked for path in traces)
+
+
+def place_broken_again(project: Path, agents: Sequence[str], caller: str = SCRIPTED_CALLER) -> int:
+    """Run the calls of agents again that are up to date but for broken ones, or ones that another model
+    called than the environment names now; the last run's exit code. `caller` is the profile's.
+    """
+    again: dict[str, str] = {}
+    for agent in agents:
+        if total := broken_calls(project, agent).total():
+            again[agent] = f"{counted(total)} that infrastructure broke"
+        elif others := calls_of_another_caller(project, agent, caller):
+            again[agent] = f"{counted(others)} of another caller than ${MODEL_VARIABLE} names"
+    if not again:
         return 0
     state = ProjectState(project)
     current = {found.target for found in project_states(state) if found.kind == "current"}
     state.digests.save()
-    for agent, total in broken.items():
+    for agent, why in again.items():
         if target("calls", agent) in current:  # any other is run anyway
-            typer.echo(f"{agent}: {counted(total)} that infrastructure broke: placing again")
+            typer.echo(f"{agent}: {why}: placing again")
             code = repro(project, [target("calls", agent)], single=True, force=True)
             if code:
                 return code

@@ -33,7 +33,7 @@ def score_agents(project: Path, agents: Sequence[str], population: Slice | None)
     chosen = choose_agents(params, agents)
     for agent in chosen:
         load_agent(project / "data" / "agents", agent)
-    load_profile(params.profile)
+    profile = load_profile(params.profile)
     # Each stage asks this too, but DVC may restore an output without running its stage.
     require_frozen(project, params.protocol)
     load_protocol(project / "data" / "protocols" / params.protocol)
@@ -41,7 +41,7 @@ def score_agents(project: Path, agents: Sequence[str], population: Slice | None)
     everyone = set(chosen) == set(params.agents)
     targets = ["leaderboard"] if everyone else [target("record", agent) for agent in chosen]
     restore_outputs(project)
-    code = place_broken_again(project, chosen) or judge_again(project, chosen)
+    code = place_broken_again(project, chosen, profile.caller) or judge_again(project, chosen)
     # Asked first, since DVC takes several times as long to find that nothing changed.
     if code == 0 and not_current(project, targets):
         code = repro(project, targets)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inquesto_dag.cli.broken import broken_calls, place_broken_again, tell_broken
+from inquesto_dag.cli.broken import MODEL_VARIABLE, broken_calls, place_broken_again, tell_broken
 from tests.provenance.tiny_project import dvc, write_tiny
 
 PLACE = """
@@ -78,6 +78,27 @@ def test_D14_what_is_run_anyway_is_not_run_twice(project: Path) -> None:
     (project / "data" / "agents" / "one.yaml").write_text("window: 500\n")
     assert place_broken_again(project, ["one"]) == 0
     assert runs(project) == ["one", "two"]
+
+
+def test_D17_calls_of_another_caller_are_placed_again(
+    project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model that plays the caller is named by the environment, which DVC does not see."""
+    (project / "down").unlink()
+    assert place_broken_again(project, ["one"]) == 0
+    called = project / "data" / "calls" / "one" / "recordings" / "a"
+    called.mkdir(parents=True)
+    (called / "trace.json").write_text('{"caller": {"model": "qwen2.5:7b"}}')
+    dvc(project, "commit", "--force")
+    monkeypatch.setenv(MODEL_VARIABLE, "qwen2.5:7b")
+    assert place_broken_again(project, ["one"], "qwen2.5-7b-instruct") == 0
+    assert runs(project) == ["one", "two", "one"]
+    monkeypatch.setenv(MODEL_VARIABLE, "another")
+    assert place_broken_again(project, ["one"]) == 0  # a scripted caller has no model
+    assert runs(project) == ["one", "two", "one"]
+    assert place_broken_again(project, ["one"], "qwen2.5-7b-instruct") == 0
+    assert f"1 call of another caller than ${MODEL_VARIABLE} names" in capfd.readouterr().out
+    assert runs(project) == ["one", "two", "one", "one"]
 
 
 def test_no_calls_are_no_broken_ones(tmp_path: Path) -> None:
