@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inquesto_dag.audio.files import read_flac
 from inquesto_dag.errors import InputError
-from inquesto_dag.files import read_table
+from inquesto_dag.files import read_table, sha256_file
+from inquesto_dag.protocol.models import Condition
 from inquesto_dag.units import Audio, Seconds
 
 
@@ -52,6 +55,38 @@ class BankEntry:
                 remedy="run the stage line_audio again",
             )
         return SpokenLine(self.utterance_id, self.text, clean, carried, self.onset_s, self.offset_s)
+
+
+@dataclass(frozen=True)
+class CallerLines:
+    """What all callers of a population can say, and the noise bed of the lines that have one."""
+
+    banks: Mapping[tuple[str, str, str], Mapping[str, BankEntry]]  # by scenario id, voice, condition; by move
+    noisy: frozenset[str]  # conditions with a bed
+    bed_path: Path
+    bed_sha256: str | None  # None where no line has one
+
+    def bank(self, row: Mapping[str, Any]) -> Mapping[str, BankEntry]:
+        """The moves of the caller of a row of `tables.POPULATION`; none for one that was not spoken."""
+        return self.banks.get((row["scenario_id"], row["voice"], row["condition"]), {})
+
+    def bed(self, row: Mapping[str, Any]) -> tuple[Path | None, str | None]:
+        """The bed under that caller's call and its digest; None and None without one."""
+        return (self.bed_path, self.bed_sha256) if row["condition"] in self.noisy else (None, None)
+
+
+def read_lines(caller_audio: Path, line_audio: Path, conditions: Iterable[Condition]) -> CallerLines:
+    """The callers' lines as the stages caller_audio and line_audio left them."""
+    banks: dict[tuple[str, str, str], dict[str, BankEntry]] = defaultdict(dict)
+    for (scenario, move, voice, condition), entry in read_bank(caller_audio, line_audio).items():
+        banks[scenario, voice, condition][move] = entry
+    bed_path = line_audio / "bed.flac"
+    return CallerLines(
+        banks,
+        frozenset(condition.id for condition in conditions if condition.snr_db is not None),
+        bed_path,
+        sha256_file(bed_path) if bed_path.exists() else None,
+    )
 
 
 def read_bank(caller_audio: Path, line_audio: Path) -> Mapping[tuple[str, str, str, str], BankEntry]:

@@ -38,6 +38,7 @@ Cluster = Annotated[
     str | None,
     typer.Option(metavar="tcp://HOST:PORT", help="Compute on the workers of this Dask scheduler."),
 ]
+Page = Annotated[Path | None, typer.Option(help="Write every link on this HTML page too.")]
 HERE = Path()
 
 
@@ -120,6 +121,7 @@ def audit(
     sample: Annotated[int | None, typer.Option(min=1, help="With --deep: so many calls, drawn.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="With --sample: decides which.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The links as JSON.")] = False,
+    page: Page = None,
     project: Project = HERE,
 ) -> None:
     """Check every link from a record back to the protocol; exit code 1 when one does not hold."""
@@ -128,7 +130,9 @@ def audit(
 
     chosen: Literal["digests", "recompute", "deep"] = "deep" if deep else depth
     raise typer.Exit(
-        print_audit(find_project(project), record, chosen, sample=sample, seed=seed, as_json=as_json)
+        print_audit(
+            find_project(project), record, chosen, sample=sample, seed=seed, as_json=as_json, page=page
+        )
     )
 
 
@@ -150,11 +154,12 @@ def export_crate(
 def verify(
     crate: Annotated[Path, typer.Argument(help="A folder that `export` wrote.")],
     as_json: Annotated[bool, typer.Option("--json", help="The links as JSON.")] = False,
+    page: Page = None,
 ) -> None:
     """Check what a crate alone can show, without project or models; exit code 1 when a link fails."""
     from inquesto_dag.cli.exchange import print_verify
 
-    raise typer.Exit(print_verify(crate, as_json=as_json))
+    raise typer.Exit(print_verify(crate, as_json=as_json, page=page))
 
 
 @app.command("explain")

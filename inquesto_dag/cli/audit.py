@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -12,18 +11,27 @@ import typer
 
 from inquesto_dag.audit.explain import explain, export_clips
 from inquesto_dag.audit.links import Link
+from inquesto_dag.audit.page import counted, write_links_page
 from inquesto_dag.audit.walk import Depth, audit, read_record
 
 
 def print_audit(
-    project: Path, path: Path, depth: Depth, *, sample: int | None, seed: int, as_json: bool
+    project: Path,
+    path: Path,
+    depth: Depth,
+    *,
+    sample: int | None,
+    seed: int,
+    as_json: bool,
+    page: Path | None,
 ) -> int:
-    """Walk and print; 1 when a link fails."""
-    return print_links(audit(project, path, depth, sample=sample, seed=seed), as_json=as_json)
+    """Walk and print, and write the page where asked; 1 when a link fails."""
+    walked = audit(project, path, depth, sample=sample, seed=seed)
+    return print_links(walked, as_json=as_json, page=page, of=f"audit of {path}")
 
 
-def print_links(walked: Iterable[Link], *, as_json: bool) -> int:
-    """Print links as they come, or all as JSON; 1 when one fails."""
+def print_links(walked: Iterable[Link], *, as_json: bool, page: Path | None, of: str) -> int:
+    """Print links as they come, or all as JSON, and write the page where asked; 1 when one fails."""
     links: list[Link] = []
     for link in walked:
         links.append(link)
@@ -33,9 +41,10 @@ def print_links(walked: Iterable[Link], *, as_json: bool) -> int:
     if as_json:
         typer.echo(json.dumps({"holds": not failed, "links": [asdict(link) for link in links]}, indent=1))
     else:
-        counts = Counter(link.outcome for link in links)
-        said = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-        typer.echo(f"\n{'FAILS' if failed else 'holds'}: {said}")
+        typer.echo(f"\n{'FAILS' if failed else 'holds'}: {counted(links)}")
+    if page is not None:
+        write_links_page(page, links, of=of)
+        typer.echo(f"page {page}", err=as_json)
     return 1 if failed else 0
 
 

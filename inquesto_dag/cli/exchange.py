@@ -22,6 +22,6 @@ def print_export(project: Path, path: Path, out: Path | None, *, sound: bool) ->
     typer.echo(f"check it anywhere: inquesto-dag verify {folder}")
 
 
-def print_verify(crate: Path, *, as_json: bool) -> int:
-    """One line a link; 1 when a link fails."""
-    return print_links(verify_crate(crate), as_json=as_json)
+def print_verify(crate: Path, *, as_json: bool, page: Path | None) -> int:
+    """One line a link, and the page where asked; 1 when a link fails."""
+    return print_links(verify_crate(crate), as_json=as_json, page=page, of=f"verification of {crate}")

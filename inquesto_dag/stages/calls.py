@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from inquesto_dag.agents.chat.roles import RoleModel, find_model, find_role_endpoint
 from inquesto_dag.agents.config import AgentConfig, load_agent
-from inquesto_dag.calls.bank import BankEntry, read_bank
+from inquesto_dag.calls.bank import read_lines
 from inquesto_dag.calls.job import CallFiles, CallJob, run_job
 from inquesto_dag.calls.simulated import SimulatedCaller
-from inquesto_dag.files import read_json, sha256_bytes, sha256_file
+from inquesto_dag.files import read_json, sha256_bytes
 from inquesto_dag.provenance.profile import SCRIPTED_CALLER
 from inquesto_dag.stages.context import StageContext
 from inquesto_dag.tables import CALLS, TOOL_CALLS, TURNS
@@ -47,27 +47,21 @@ def plan_jobs(ctx: StageContext) -> list[CallJob]:
         model = find_model("caller", ctx.profile.caller, os.environ)
         find_role_endpoint("caller", os.environ)  # an address that is missing is said before any call
     agent = load_agent(ctx.agents_folder, ctx.required_agent())
-    caller_audio, line_audio = ctx.folder("caller_audio"), ctx.folder("line_audio")
-    bank: dict[tuple[str, str, str], dict[str, BankEntry]] = defaultdict(dict)
-    for (scenario, move, voice, condition), entry in read_bank(caller_audio, line_audio).items():
-        bank[scenario, voice, condition][move] = entry
+    lines = read_lines(ctx.folder("caller_audio"), ctx.folder("line_audio"), ctx.protocol.conditions)
     verifier = read_json(ctx.folder("verifier") / "verifier.json")
     scenarios = {scenario.id: scenario for scenario in ctx.protocol.scenarios}
-    noisy = {condition.id for condition in ctx.protocol.conditions if condition.snr_db is not None}
-    bed_path = line_audio / "bed.flac"
-    bed_sha256 = sha256_file(bed_path) if bed_path.exists() else None
     jobs = []
     for row in ctx.rows("population", "population"):
-        with_bed = row["condition"] in noisy
+        bed_path, bed_sha256 = lines.bed(row)
         jobs.append(
             CallJob(
                 row=row,
                 scenario=scenarios[row["scenario_id"]],
                 account=ctx.protocol.account,
                 agent=agent,
-                bank=bank[row["scenario_id"], row["voice"], row["condition"]],
-                bed_path=bed_path if with_bed else None,
-                bed_sha256=bed_sha256 if with_bed else None,
+                bank=lines.bank(row),
+                bed_path=bed_path,
+                bed_sha256=bed_sha256,
                 verifier=verifier,
                 simulated=None if model is None else simulate(ctx, model, row),
             )

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inquesto_dag.calls.bank import BankEntry, read_bank
+from inquesto_dag.calls.bank import read_lines
 from inquesto_dag.events.detect import detect_events
-from inquesto_dag.files import read_json, sha256_file, write_json
+from inquesto_dag.files import read_json, write_json
 from inquesto_dag.judging.interfaces import JudgedCall
 from inquesto_dag.judging.outcomes import judged_events, merge_events
 from inquesto_dag.protocol.models import Account
@@ -64,29 +64,25 @@ def run(ctx: StageContext) -> None:
 
 def plan_jobs(ctx: StageContext) -> list[ProbeJob]:
     """The calls of every probe, over the lines and voices of the population."""
-    caller_audio, line_audio = ctx.folder("caller_audio"), ctx.folder("line_audio")
-    bank: dict[tuple[str, str, str], dict[str, BankEntry]] = defaultdict(dict)
-    for (scenario, move, voice, condition), entry in read_bank(caller_audio, line_audio).items():
-        bank[scenario, voice, condition][move] = entry
+    lines = read_lines(ctx.folder("caller_audio"), ctx.folder("line_audio"), ctx.protocol.conditions)
     verifier = read_json(ctx.folder("verifier") / "verifier.json")
-    noisy = {condition.id for condition in ctx.protocol.conditions if condition.snr_db is not None}
-    bed_path = line_audio / "bed.flac"
-    bed_sha256 = sha256_file(bed_path) if bed_path.exists() else None
-    return [
-        ProbeJob(
+    jobs = []
+    for plan in plan_probes(ctx.protocol, ctx.rows("population", "population"), open_sets()):
+        bed_path, bed_sha256 = lines.bed(plan.row)
+        job = ProbeJob(
             row=plan.row,
             scenario=plan.scenario,
             account=ctx.protocol.account,
             action=wanted_action(ctx.protocol, plan.scenario),
             probe=plan.probe,
             wordings=plan.wordings,
-            bank=bank[plan.scenario.id, plan.row["voice"], plan.row["condition"]],
-            bed_path=bed_path if plan.row["condition"] in noisy else None,
-            bed_sha256=bed_sha256 if plan.row["condition"] in noisy else None,
+            bank=lines.bank(plan.row),
+            bed_path=bed_path,
+            bed_sha256=bed_sha256,
             verifier=verifier,
         )
-        for plan in plan_probes(ctx.protocol, ctx.rows("population", "population"), open_sets())
-    ]
+        jobs.append(job)
+    return jobs
 
 
 def name_of(job: ProbeJob) -> str:

@@ -197,6 +197,20 @@ def test_a_forgery_is_seen_however_well_the_crate_is_sealed(
         assert links <= failed
 
 
+def test_the_page_shows_what_holds_and_what_does_not(
+    crate: Path, copy: Path, eventful: SmallProject, tmp_path: Path
+) -> None:
+    """One file each, of a clean pass and of a failed one, whose broken links stand first."""
+    flip_a_verdict(copy)
+    for folder, code in ((crate, 0), (copy, 1)):
+        page = tmp_path / f"{code}.html"
+        eventful.cli("verify", str(folder), "--page", str(page), code=code)
+        text = page.read_text()
+        assert ("<h2>Holds</h2>" in text) == (code == 0)
+        assert ("<b>verdicts: judged again</b>" in text) == (code == 1)
+        assert "http" not in text.replace("http-equiv", "")
+
+
 def test_what_was_changed_without_sealing_is_named(copy: Path, eventful: SmallProject) -> None:
     """A file that is gone, one that was edited, one too many, a Statement that was edited."""
     (copy / "README.md").unlink()
