@@ -13,10 +13,10 @@ from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.load import load_protocol
 from inquesto_dag.provenance.digests import Listing, differences
-from inquesto_dag.provenance.dvc import checkout, repro
 from inquesto_dag.provenance.params import Params, Slice, load_params, set_population
 from inquesto_dag.provenance.profile import load_profile
 from inquesto_dag.provenance.release import require_frozen
+from inquesto_dag.provenance.runs import checkout, nobody_works, one_at_a_time, repro
 from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.scoring.citation import citation, views_line
 from inquesto_dag.stages.chain import target

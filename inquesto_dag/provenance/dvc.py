@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -207,19 +206,3 @@ def dvc_environment() -> dict[str, str]:
         "DVC_NO_ANALYTICS": "1",
         "PYTHONUNBUFFERED": "1",
     }
-
-
-def repro(project: Path, targets: Sequence[str], *, single: bool = False, force: bool = False) -> int:
-    """Run `dvc repro` on targets, its output on this terminal; returns its exit code."""
-    return _run(project, repro_command(targets, single=single, force=force))
-
-
-def checkout(project: Path, targets: Sequence[str]) -> int:
-    """Put targets' outputs back from DVC's cache; returns the exit code, 0 when all were there."""
-    return _run(project, checkout_command(targets))
-
-
-def _run(project: Path, command: list[str]) -> int:
-    return subprocess.run(
-        command, cwd=project, env={**os.environ, **dvc_environment()}, check=False
-    ).returncode
