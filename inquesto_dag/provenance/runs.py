@@ -1,8 +1,8 @@
 """DVC's runs on a project: ours start when no other is at work, and what the dead left is taken away.
 
 DVC notes who reads and writes which path in `.dvc/tmp/rwlock`, and gives up at once on a path that another
-holds. The file outlives a kill: then it names processes that are gone, or whose numbers others have by now, or
-it is half written, and each of these makes every later run fail until somebody removes it by hand.
+holds. The file outlives a kill: then it names processes whose numbers others have by now, or it is half
+written, and either makes every later run fail until somebody removes it by hand.
 """
 
 from __future__ import annotations
