@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from inquesto_dag.errors import InquestoError
+from inquesto_dag.errors import InputError, InquestoError
 
 app = typer.Typer(
     help="Measure, on real speech, whether a voice agent can be trusted (Inquesto protocol).",
@@ -97,7 +97,9 @@ def status(
     """Where every stage stands: current, stale and why, missing, edited on disk, never run."""
     from inquesto_dag.cli.project import find_project
     from inquesto_dag.cli.status import print_status
+    from inquesto_dag.provenance.params import load_params
 
+    load_params(find_project(project))  # parameters that nothing can run with stand nowhere
     raise typer.Exit(print_status(find_project(project), as_json=as_json, check=check))
 
 
@@ -128,6 +130,10 @@ def audit(
     from inquesto_dag.cli.audit import print_audit
     from inquesto_dag.cli.project import find_project
 
+    if sample is not None and not deep:
+        raise InputError(
+            "draws nothing without --deep", where="--sample", remedy="add --deep, or leave it out"
+        )
     chosen: Literal["digests", "recompute", "deep"] = "deep" if deep else depth
     raise typer.Exit(
         print_audit(
@@ -431,7 +437,9 @@ def measure_recording(
 
 @app.command()
 def ui(
-    port: Annotated[int, typer.Option(help="The port to serve on, of this machine only.")] = 3000,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="The port to serve on, of this machine only.")
+    ] = 3000,
     project: Project = HERE,
 ) -> None:
     """Open this project in Dagster: the chain as a graph, its runs, checks and lineage."""
@@ -448,6 +456,13 @@ def main() -> None:
     except InquestoError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:  # what nobody foresaw of a disk, a folder or its rights
+        typer.echo(
+            f"error: {error.filename or ' '.join(sys.argv[1:3])}: {error.strerror or error}\n"
+            "  next: see that the file or folder is there, of its kind, and yours to read and write",
+            err=True,
+        )
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.echo("stopped; what was finished is kept, the same command goes on from there", err=True)
         sys.exit(130)

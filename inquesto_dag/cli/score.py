@@ -156,8 +156,8 @@ def choose_agents(params: Params, agents: Sequence[str]) -> list[str]:
     if unknown:
         raise InputError(
             f"unknown agent {unknown[0]!r}",
-            where="score",
-            field="--agent",
+            where="params.yaml",
+            field="agents",
             remedy=f"use one of {', '.join(params.agents)}; to add one, write data/agents/NAME.yaml and name "
             "it under `agents` in params.yaml",
         )
