@@ -97,9 +97,7 @@ def status(
     """Where every stage stands: current, stale and why, missing, edited on disk, never run."""
     from inquesto_dag.cli.project import find_project
     from inquesto_dag.cli.status import print_status
-    from inquesto_dag.provenance.params import load_params
 
-    load_params(find_project(project))  # parameters that nothing can run with stand nowhere
     raise typer.Exit(print_status(find_project(project), as_json=as_json, check=check))
 
 
@@ -437,9 +435,7 @@ def measure_recording(
 
 @app.command()
 def ui(
-    port: Annotated[
-        int, typer.Option(min=1, max=65535, help="The port to serve on, of this machine only.")
-    ] = 3000,
+    port: Annotated[int, typer.Option(help="The port to serve on, of this machine only.")] = 3000,
     project: Project = HERE,
 ) -> None:
     """Open this project in Dagster: the chain as a graph, its runs, checks and lineage."""

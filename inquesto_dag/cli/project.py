@@ -23,7 +23,7 @@ def find_project(start: Path) -> Path:
 
 
 def refuse_data(project: Path, folder: Path) -> None:
-    """InputError for a folder to write into that lies under `data/`, which is the protocol's and the stages'."""
+    """InputError for a folder to write into that lies under `data/`, which belongs to the stages."""
     if folder.resolve().is_relative_to((project / "data").resolve()):
         raise InputError(
             "lies where stages keep their outputs, which a file beside them would change",

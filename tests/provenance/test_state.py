@@ -196,7 +196,7 @@ def test_nothing_run_yet(tmp_path: Path) -> None:
         (
             "stages:\n  base: {}\n  base: {}\n",
             "line 3: the key 'base' is given twice",
-        ),  # a merge without marks
+        ),
         ("schema: '2.0'\n", "is not a whole lock file"),
     ],
 )
