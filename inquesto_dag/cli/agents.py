@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from inquesto_dag.agents.config import AgentConfig, list_agents, load_agent
+from inquesto_dag.cli.score import require_untouched
 from inquesto_dag.provenance.params import load_params
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def print_costs(project: Path, names: Sequence[str]) -> None:
 
     for name in names or load_params(project).agents:
         agent = load_agent(project / "data" / "agents", name)
+        require_untouched(project, ("calls",), name)
         folders = sorted((project / "data" / "calls" / name / "recordings").glob("*/"))
         usages = [usage for folder in folders if (usage := usage_of(read_trace(folder))) is not None]
         if not usages:

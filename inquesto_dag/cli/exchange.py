@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from inquesto_dag.cli.audit import print_links
+from inquesto_dag.cli.project import refuse_data
 from inquesto_dag.exchange.export import export_record
 from inquesto_dag.exchange.verify import verify_crate
 
@@ -15,6 +16,8 @@ def print_export(project: Path, path: Path, out: Path | None, *, sound: bool) ->
     """Write the crate, by default `crates/AGENT` of the project, and say where."""
     from inquesto_dag.audit.walk import read_record
 
+    if out is not None:
+        refuse_data(project, out)
     folder = out or project / "crates" / str(read_record(path)["agent"]["id"])
     count = export_record(project, path, folder, sound=sound)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from inquesto_dag.cli.score import require_untouched
 from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_table
 from inquesto_dag.protocol.load import load_protocol
@@ -89,6 +90,8 @@ def compare_judges(project: Path, a: str, b: str, shown: int) -> None:
             remedy="give one agent's verdicts by two judges, or its verdicts and labels; agents stand side "
             "by side on the leaderboard",
         )
+    for agent in set(both):
+        require_untouched(project, ("verdicts",), agent)
     first, second = answers_of_source(project, a), answers_of_source(project, b)
     compared = compare_answers(first, second)
     if not any(question.n for question in compared):

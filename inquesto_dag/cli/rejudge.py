@@ -10,7 +10,7 @@ import typer
 
 from inquesto_dag.agents.chat.roles import OTHER, is_model, slug
 from inquesto_dag.cli.judges import compare_judges, shown_rate
-from inquesto_dag.cli.score import choose_agents
+from inquesto_dag.cli.score import choose_agents, require_untouched
 from inquesto_dag.files import make_folder, write_table
 from inquesto_dag.provenance.memo import Memo, default_memo
 from inquesto_dag.provenance.params import load_params
@@ -35,6 +35,7 @@ def rejudge(project: Path, agents: Sequence[str], judge: str) -> None:
     """
     params = load_params(project)
     for agent in choose_agents(params, agents):
+        require_untouched(project, ("calls", "events", "verdicts"), agent)
         ctx = StageContext(
             project, "verdicts", params, agent, default_memo(project), None, default_workers(),
             StageReport("rejudge", agent),

@@ -132,6 +132,28 @@ def require_current(project: Path, targets: Sequence[str]) -> None:
         )
 
 
+def require_untouched(project: Path, stages: Sequence[str], agent: str) -> None:
+    """CheckFailed when an output that a number is to be made from was edited, cut off or removed.
+
+    Stages that have not run are not looked at, nor is a project without DVC: who reads them says that.
+    """
+    state = ProjectState(project)
+    faults = [
+        fault
+        for name in (target(stage, agent) for stage in stages)
+        if name in state.locked and name in state.stages
+        for found in state.out_faults(name)
+        for fault in found
+    ]
+    state.digests.save()
+    if faults:
+        raise CheckFailed(
+            "; ".join(faults),
+            where=agent,
+            remedy="run `inquesto-dag score`, which restores it",
+        )
+
+
 def not_current(project: Path, targets: Sequence[str]) -> list[str]:
     """What of the targets and everything before them is not on disk as it was computed, one phrase each."""
     state = ProjectState(project)

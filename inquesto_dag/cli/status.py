@@ -14,6 +14,7 @@ from inquesto_dag.provenance.digests import Digests, shown_names
 from inquesto_dag.provenance.state import ProjectState, TargetState, project_states
 
 SHARED = "all agents"
+VALIDATION = "validation"  # the one stage that no score reads
 COLOURS = {
     "current": "green", "stale": "yellow", "follows": "dim yellow", "missing": "red",
     "edited on disk": "bold red", "never run": "cyan",
@@ -63,6 +64,8 @@ def repair_line(state: ProjectState, targets: Sequence[TargetState]) -> str | No
     lost = [t for t in targets if t.kind == "missing" and not _in_cache(state, t.target)]
     if lost and (state.project / ".dvc" / "config").is_file() and _has_remote(state.project):
         return "next: run `dvc pull`, which brings the missing outputs; then `inquesto-dag score`"
+    if {target.stage for target in targets if target.kind != "current"} == {VALIDATION}:
+        return "next: run `inquesto-dag validate events`, when you want it; no score depends on it"
     if kinds <= {"missing", "edited on disk", "follows"}:
         return "next: run `inquesto-dag score`, which restores the outputs"
     return "next: run `inquesto-dag score`, which computes what is not current and leaves the rest"

@@ -8,7 +8,13 @@ from typing import Any
 
 import typer
 
-from inquesto_dag.cli.score import bring_up_to_date, choose_agents, require_current, restore_outputs
+from inquesto_dag.cli.score import (
+    bring_up_to_date,
+    choose_agents,
+    require_current,
+    require_untouched,
+    restore_outputs,
+)
 from inquesto_dag.errors import InputError
 from inquesto_dag.files import read_json, read_table
 from inquesto_dag.protocol.load import load_protocol
@@ -81,6 +87,7 @@ def validate_timing(project: Path, agents: Sequence[str]) -> None:
     InputError for an agent without calls and annotations on disk.
     """
     for agent in choose_agents(load_params(project), agents):
+        require_untouched(project, ("calls", "annotations"), agent)
         whole = TimeErrors()
         for errors in errors_of(project, agent).values():
             whole.add(errors)

@@ -174,6 +174,37 @@ def test_what_nobody_foresaw_of_a_disk_is_told_without_a_traceback(
     assert capsys.readouterr().err.startswith("error: /some/file: Permission denied\n  next: ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "stage"),
+    [
+        (("judges", "compare", "embedded-700", "embedded-700"), "verdicts"),
+        (("rejudge", "embedded-700", "--judge", "rules"), "calls"),
+        (("validate", "timing", "--agent", "embedded-700"), "annotations"),
+        (("agents", "cost", "embedded-700"), "calls"),
+    ],
+)
+def test_no_command_makes_a_number_from_an_edited_output(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    project: Path,
+    arguments: tuple[str, ...],
+    stage: str,
+) -> None:
+    """What lies in the folder is not what dvc.lock names: named, and `score` restores it."""
+    out = f"data/{stage}/embedded-700"
+    (project / out).mkdir(parents=True)
+    (project / out / "table.parquet").write_text("edited")
+    (project / "dvc.lock").write_text(
+        f"schema: '2.0'\nstages:\n  {stage}@embedded-700:\n    cmd: x\n    outs:\n"
+        f"    - path: {out}\n      md5: {'0' * 32}.dir\n"
+    )
+    monkeypatch.chdir(project)
+    assert run(monkeypatch, *arguments) == 1
+    told = capsys.readouterr()
+    assert f"{out} is not what was computed" in told.err and "next: run `inquesto-dag score`" in told.err
+    assert told.out == ""
+
+
 def test_ctrl_c_says_that_nothing_is_lost(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

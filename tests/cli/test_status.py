@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inquesto_dag.cli import main
-from inquesto_dag.cli.status import group_agents, reason_lines
+from inquesto_dag.cli.status import group_agents, print_status, reason_lines
 from inquesto_dag.provenance.state import TargetState
 from tests.provenance.tiny_project import dvc, write_tiny
 
@@ -129,6 +129,16 @@ def test_agents_share_a_reason_and_a_column() -> None:
     ]
     assert list(group_agents(targets)) == ["agent-0", "agent-1 and 11 more"]
     assert reason_lines(targets[:2]) == ["record@agent-1 is stale: data/x/agent-1 changed"]
+
+
+def test_what_no_score_brings_up_to_date_is_named_with_its_command(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After `score` the validation may never have run; to run `score` again would change nothing."""
+    stages = project / "dvc.yaml"
+    stages.write_text(stages.read_text() + "  validation:\n    cmd: touch v\n    outs:\n      - v\n")
+    print_status(project, as_json=False, check=False)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("next: run `inquesto-dag validate events`")
 
 
 def test_a_terminal_gets_a_table(
