@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
 from pydantic import Field, JsonValue, ValidationError
 
 from inquesto_dag.agents.program import BILLING
 from inquesto_dag.errors import InputError
-from inquesto_dag.files import canonical_json, sha256_bytes
+from inquesto_dag.files import canonical_json, read_yaml, sha256_bytes
 from inquesto_dag.protocol.models import Frozen
 from inquesto_dag.provenance.versions import function_version
 from inquesto_dag.units import Seconds
@@ -105,10 +104,7 @@ def load_agent(folder: Path, agent: str) -> AgentConfig:
         names = ", ".join(known) or f"none in {folder}"
         raise InputError(f"unknown agent {agent!r}", where=folder, remedy=f"choose one of: {names}")
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-        config = AgentConfig.model_validate(raw)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"is not valid YAML ({error})", where=path, remedy="mend the file") from error
+        config = AgentConfig.model_validate(read_yaml(path, missing="restore the agent's file"))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

@@ -15,7 +15,7 @@ from typing import Any
 from inquesto_dag.audio.files import read_flac, write_flac
 from inquesto_dag.audit.recompute import recorded_context
 from inquesto_dag.errors import InputError
-from inquesto_dag.files import sha256_bytes, sha256_file
+from inquesto_dag.files import make_folder, sha256_bytes, sha256_file
 from inquesto_dag.stages.context import StageContext
 from inquesto_dag.units import Seconds, to_samples
 
@@ -89,7 +89,7 @@ def explain(project: Path, record: Mapping[str, Any], call_id: str) -> Trail:
 
 def export_clips(trail: Trail, folder: Path) -> list[Path]:
     """Write each event's stretch of recording, left caller and right agent, as FLAC; returns the files."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     written = []
     for clip in trail.clips:
         audio = read_flac(clip.path)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from inquesto_dag.errors import InquestoError
+from inquesto_dag.errors import InputError, InquestoError
 
 app = typer.Typer(
     help="Measure, on real speech, whether a voice agent can be trusted (Inquesto protocol).",
@@ -128,6 +128,10 @@ def audit(
     from inquesto_dag.cli.audit import print_audit
     from inquesto_dag.cli.project import find_project
 
+    if sample is not None and not deep:
+        raise InputError(
+            "draws nothing without --deep", where="--sample", remedy="add --deep, or leave it out"
+        )
     chosen: Literal["digests", "recompute", "deep"] = "deep" if deep else depth
     raise typer.Exit(
         print_audit(
@@ -448,6 +452,13 @@ def main() -> None:
     except InquestoError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:  # what nobody foresaw of a disk, a folder or its rights
+        typer.echo(
+            f"error: {error.filename or ' '.join(sys.argv[1:3])}: {error.strerror or error}\n"
+            "  next: see that the file or folder is there, of its kind, and yours to read and write",
+            err=True,
+        )
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.echo("stopped; what was finished is kept, the same command goes on from there", err=True)
         sys.exit(130)

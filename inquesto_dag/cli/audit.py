@@ -13,6 +13,7 @@ from inquesto_dag.audit.explain import explain, export_clips
 from inquesto_dag.audit.links import Link
 from inquesto_dag.audit.page import counted, write_links_page
 from inquesto_dag.audit.walk import Depth, audit, read_record
+from inquesto_dag.cli.project import refuse_data
 
 
 def print_audit(
@@ -50,6 +51,8 @@ def print_links(walked: Iterable[Link], *, as_json: bool, page: Path | None, of:
 
 def print_trail(project: Path, path: Path, call_id: str, clips: Path | None) -> None:
     """Print one call walked back, and write its clips where asked."""
+    if clips is not None:
+        refuse_data(project, clips)
     trail = explain(project, read_record(path), call_id)
     typer.echo(trail.call_id)
     for step in trail.steps:

@@ -15,9 +15,9 @@ from typing import Any
 import typer
 
 from inquesto_dag.files import read_json
-from inquesto_dag.provenance.dvc import repro
 from inquesto_dag.provenance.params import load_params
 from inquesto_dag.provenance.profile import SCRIPTED_CALLER, load_profile
+from inquesto_dag.provenance.runs import repro
 from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.stages.chain import target
 from inquesto_dag.tables import CALLER_FAULT

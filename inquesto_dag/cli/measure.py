@@ -11,7 +11,8 @@ import numpy as np
 import typer
 
 from inquesto_dag.audio.files import write_flac
-from inquesto_dag.files import write_json
+from inquesto_dag.cli.project import refuse_data
+from inquesto_dag.files import make_folder, write_json
 from inquesto_dag.protocol.load import load_protocol
 from inquesto_dag.protocol.models import Protocol
 from inquesto_dag.provenance.memo import default_memo
@@ -40,16 +41,19 @@ def measure_files(
     from inquesto_dag.speech.engines import Engines, EngineSpec
     from inquesto_dag.speech.fetch import models_folder
 
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", call.stem).strip("-.") or "call"
+    folder = out or Path(FOLDER) / name
+    refuse_data(project, folder)
     params = load_params(project)
     protocol = load_protocol(project / "data" / "protocols" / params.protocol)
-    # What is wrong with the files is said before any model is loaded.
+    # What is wrong with the files, and with where to write, is said before any model is loaded.
     recording = read_recording(call, agent, swap=swap)
     trace = None if trace_path is None else read_trace(trace_path)
+    make_folder(folder)
     roles = load_profile(params.profile).roles()
     engines = Engines(EngineSpec.for_roles(roles, models_folder(), default_memo(project).root))
     found = measure(recording, engines.vad, engines.recogniser() if words else None, protocol, trace)
     print_measured(found.result)
-    folder = out or Path(FOLDER) / (re.sub(r"[^A-Za-z0-9._-]+", "-", call.stem).strip("-.") or "call")
     page = write_measured(folder, recording, found, trace, protocol)
     typer.echo(f"\n{folder / 'measured.json'}\n{page}")
 

@@ -20,3 +20,13 @@ def find_project(start: Path) -> Path:
         where=start,
         remedy="change to the project's folder, or pass --project PATH",
     )
+
+
+def refuse_data(project: Path, folder: Path) -> None:
+    """InputError for a folder to write into that lies under `data/`, which belongs to the stages."""
+    if folder.resolve().is_relative_to((project / "data").resolve()):
+        raise InputError(
+            "lies where stages keep their outputs, which a file beside them would change",
+            where=folder,
+            remedy="name a folder outside of data/",
+        )

@@ -9,8 +9,7 @@ import typer
 
 from inquesto_dag.clauses.bindings import count, faults, find_bindings, hold
 from inquesto_dag.clauses.load import load_clauses
-from inquesto_dag.errors import InputError
-from inquesto_dag.provenance.release import new_version, protocols_folder, release_path, release_version
+from inquesto_dag.provenance.release import new_version, release_path, release_version, version_folder
 from inquesto_dag.provenance.version_diff import diff_versions
 
 
@@ -56,11 +55,7 @@ def print_clauses(project: Path, *, as_json: bool) -> int:
 
 def print_diff(project: Path, version: str, other: str) -> None:
     """One line a difference: `~` changed, `-` only in the first, `+` only in the second."""
-    folders = [protocols_folder(project) / name for name in (version, other)]
-    for folder in folders:
-        if not folder.is_dir():
-            raise InputError("is not a folder", where=folder, remedy="name versions under data/protocols")
-    found = diff_versions(*folders)
+    found = diff_versions(version_folder(project, version), version_folder(project, other))
     for difference in found:
         typer.echo(str(difference))
     if not found:

@@ -11,7 +11,7 @@ import typer
 from inquesto_dag.agents.chat.roles import OTHER, is_model, slug
 from inquesto_dag.cli.judges import compare_judges, shown_rate
 from inquesto_dag.cli.score import choose_agents
-from inquesto_dag.files import write_table
+from inquesto_dag.files import make_folder, write_table
 from inquesto_dag.provenance.memo import Memo, default_memo
 from inquesto_dag.provenance.params import load_params
 from inquesto_dag.scoring.rate import Rate
@@ -41,7 +41,7 @@ def rejudge(project: Path, agents: Sequence[str], judge: str) -> None:
         )  # fmt: skip
         rows = _judge(ctx, judge)
         path = project / FOLDER / slug(judge.removeprefix(OTHER)) / agent / f"{VERDICTS.name}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         frame = VERDICTS.conform(rows)
         write_table(path, frame)
         typer.echo(f"{agent}: {len({row['call_id'] for row in rows})} calls judged by {judge}, {path}")

@@ -12,23 +12,29 @@ from inquesto_dag.cli.broken import judge_again, place_broken_again, tell_broken
 from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.load import load_protocol
-from inquesto_dag.provenance.digests import Listing, differences
-from inquesto_dag.provenance.dvc import checkout, repro
+from inquesto_dag.provenance.digests import differences
 from inquesto_dag.provenance.params import Params, Slice, load_params, set_population
 from inquesto_dag.provenance.profile import load_profile
 from inquesto_dag.provenance.release import require_frozen
+from inquesto_dag.provenance.runs import checkout, nobody_works, one_at_a_time, repro
 from inquesto_dag.provenance.state import ProjectState, project_states
 from inquesto_dag.scoring.citation import citation, views_line
 from inquesto_dag.stages.chain import target
+
+STAGE_FAILED = "error: a stage failed; its message stands above, what was finished is kept"
 
 
 def score_agents(project: Path, agents: Sequence[str], population: Slice | None) -> int:
     """Score the agents (all of `params.yaml` when none is named); returns the exit code.
 
-    What a user can get wrong is checked before anything runs: parameters, agents' files, protocol, profile.
+    What a user can get wrong is checked before anything runs or is written: parameters, agents' files,
+    protocol, profile.
     """
-    if population and set_population(project, population):
-        typer.echo(f"params.yaml: population is now {population}")
+    with one_at_a_time(project):
+        return _score(project, agents, population)
+
+
+def _score(project: Path, agents: Sequence[str], population: Slice | None) -> int:
     params = load_params(project)
     chosen = choose_agents(params, agents)
     for agent in chosen:
@@ -37,19 +43,37 @@ def score_agents(project: Path, agents: Sequence[str], population: Slice | None)
     # Each stage asks this too, but DVC may restore an output without running its stage.
     require_frozen(project, params.protocol)
     load_protocol(project / "data" / "protocols" / params.protocol)
+    if population and set_population(project, population):
+        typer.echo(f"params.yaml: population is now {population}")
     # The leaderboard compares all agents, so a run for some of them leaves it as it was.
     everyone = set(chosen) == set(params.agents)
     targets = ["leaderboard"] if everyone else [target("record", agent) for agent in chosen]
     restore_outputs(project)
     code = place_broken_again(project, chosen, profile.caller) or judge_again(project, chosen)
-    # Asked first, since DVC takes several times as long to find that nothing changed.
-    if code == 0 and not_current(project, targets):
-        code = repro(project, targets)
     if code != 0:
-        typer.echo("error: a stage failed; its message stands above, what was finished is kept", err=True)
+        typer.echo(STAGE_FAILED, err=True)
+    if code != 0 or bring_up_to_date(project, targets) != 0:
         return 1
     require_current(project, targets)
     print_scores(project, chosen, leaderboard=everyone)
+    return 0
+
+
+def bring_up_to_date(project: Path, targets: Sequence[str]) -> int:
+    """Run what of the targets and before them is not current; DVC's exit code.
+
+    Twice when need be: DVC gives back what it computed before under the same inputs, and does not look
+    whether its cache still holds those bytes.
+    """
+    for _ in range(2):
+        # Asked first, since DVC takes several times as long to find that nothing changed.
+        if not not_current(project, targets):
+            break
+        code = repro(project, targets)
+        if code != 0:
+            typer.echo(STAGE_FAILED, err=True)
+            return code
+        restore_outputs(project)
     return 0
 
 
@@ -58,30 +82,40 @@ def restore_outputs(project: Path) -> None:
 
     Files that differ are removed first: DVC judges by size, time and inode, and would leave one alone whose
     edit kept these. What the cache does not hold whole is left to the `dvc repro` that follows, which
-    computes it again; a checkout would remove the rest of it.
+    computes it again; a checkout would remove the rest of it. All of it waits for other runs: what a stage
+    of theirs has just put in place is not what the lock says yet.
     """
-    state = ProjectState(project)
     restored = []
-    for found in project_states(state):
-        if found.kind not in ("missing", "edited on disk"):
-            continue
-        outs = state.locked[found.target].outs
-        whole = all(state.digests.in_cache(digest) for digest in outs.values())
-        what = "restoring" if whole else "to compute again"
-        typer.echo(f"{what}: {found.target}: {'; '.join(found.reasons)}")
-        for out, digest in outs.items():
-            _remove_other_files(state, project / out, digest, state.digests.listing(out))
-        restored += [found.target] if whole else []
-    state.digests.save()
+    with nobody_works(project):
+        state = ProjectState(project)
+        for found in project_states(state):
+            if found.kind not in ("missing", "edited on disk"):
+                continue
+            outs = state.locked[found.target].outs
+            other = {out: _other_files(state, out, digest) for out, digest in outs.items()}
+            damaged = [
+                path
+                for out, digest in outs.items()
+                for path in state.digests.drop_damaged(digest, other[out])
+            ]
+            if damaged:
+                typer.echo(f"{found.target}: {len(damaged)} damaged files in DVC's cache are removed")
+            whole = all(state.digests.in_cache(digest) for digest in outs.values())
+            what = "restoring" if whole else "to compute again"
+            typer.echo(f"{what}: {found.target}: {'; '.join(found.reasons)}")
+            for out, names in other.items():
+                for name in names:
+                    (project / out / name).unlink(missing_ok=True)
+            restored += [found.target] if whole else []
+        state.digests.save()
     if restored:
         checkout(project, restored)
 
 
-def _remove_other_files(state: ProjectState, out: Path, digest: str, now: Listing | None) -> None:
+def _other_files(state: ProjectState, out: str, digest: str) -> list[str]:
+    """The files of an output that are not what was computed: all of it when it is not there."""
     before = state.digests.recall(digest)
-    if now is not None and before is not None:
-        for name in differences(before, now):
-            (out / name).unlink(missing_ok=True)
+    return [] if before is None else differences(before, state.digests.listing(out) or {})
 
 
 def require_current(project: Path, targets: Sequence[str]) -> None:
@@ -122,8 +156,8 @@ def choose_agents(params: Params, agents: Sequence[str]) -> list[str]:
     if unknown:
         raise InputError(
             f"unknown agent {unknown[0]!r}",
-            where="score",
-            field="--agent",
+            where="params.yaml",
+            field="agents",
             remedy=f"use one of {', '.join(params.agents)}; to add one, write data/agents/NAME.yaml and name "
             "it under `agents` in params.yaml",
         )

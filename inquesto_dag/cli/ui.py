@@ -69,6 +69,8 @@ def serve(project: Path, port: int) -> int:
 
 def require_free(port: int) -> None:
     """InputError when something answers on the port, or it may not be used."""
+    if port < 1:  # 0 would be any port, which nobody is told
+        raise InputError(f"is {port}", where="ui", field="--port", remedy="choose one from 1024 to 65535")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

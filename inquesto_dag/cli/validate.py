@@ -8,13 +8,13 @@ from typing import Any
 
 import typer
 
-from inquesto_dag.cli.score import choose_agents, not_current, require_current, restore_outputs
+from inquesto_dag.cli.score import bring_up_to_date, choose_agents, require_current, restore_outputs
 from inquesto_dag.errors import InputError
 from inquesto_dag.files import read_json, read_table
 from inquesto_dag.protocol.load import load_protocol
-from inquesto_dag.provenance.dvc import repro
 from inquesto_dag.provenance.params import load_params
 from inquesto_dag.provenance.release import require_frozen
+from inquesto_dag.provenance.runs import one_at_a_time
 from inquesto_dag.scoring.rate import rounded
 from inquesto_dag.stages.context import plain_rows, rows_by_call
 from inquesto_dag.validation.timing import TIMES, TimeErrors, time_errors
@@ -27,11 +27,11 @@ def validate_events(project: Path) -> int:
     params = load_params(project)
     require_frozen(project, params.protocol)
     load_protocol(project / "data" / "protocols" / params.protocol)
-    restore_outputs(project)
-    if not_current(project, [STAGE]) and repro(project, [STAGE]) != 0:
-        typer.echo("error: a stage failed; its message stands above, what was finished is kept", err=True)
-        return 1
-    require_current(project, [STAGE])
+    with one_at_a_time(project):
+        restore_outputs(project)
+        if bring_up_to_date(project, [STAGE]) != 0:
+            return 1
+        require_current(project, [STAGE])
     folder = project / "data" / STAGE
     print_events(read_json(folder / "validation.json"))
     typer.echo(f"\nreport {folder / 'validation.json'}\npage   {folder / 'page' / 'index.html'}")

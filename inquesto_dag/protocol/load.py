@@ -7,16 +7,15 @@ Whatever is wrong is an InputError that names the file, the field, what was expe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from inquesto_dag.errors import InputError
-from inquesto_dag.files import canonical_json, sha256_bytes, sha256_file
+from inquesto_dag.files import canonical_json, read_yaml, sha256_bytes, sha256_file
 from inquesto_dag.protocol.checks import check_protocol
 from inquesto_dag.protocol.models import (
     Account,
@@ -179,20 +178,7 @@ def _read_scenarios(folder: Path) -> tuple[tuple[Scenario, ...], dict[str, Path]
 
 def _read(path: Path, kind: type[T]) -> T:
     """A YAML file as a typed value."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise InputError(
-            "does not exist", where=path, remedy="restore the file; a protocol version needs all of them"
-        ) from error
-    except (UnicodeDecodeError, OSError) as error:
-        raise InputError(f"cannot be read ({error})", where=path, remedy="restore the file") from error
-    try:
-        raw = yaml.load(text, Loader=_StrictLoader)
-    except yaml.YAMLError as error:
-        raise InputError(
-            f"is not valid YAML ({error})", where=path, remedy="correct the marked line"
-        ) from error
+    raw = read_yaml(path, missing="restore the file; a protocol version needs all of them")
     return _validate(raw, kind, path)
 
 
@@ -208,18 +194,3 @@ def _validate(raw: Any, kind: type[T], path: Path, prefix: str = "") -> T:
             field=field,
             remedy="correct this field; the models in inquesto_dag/protocol/models.py say what it may hold",
         ) from error
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Safe YAML that refuses a key given twice, where the plain loader would keep the last silently."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)

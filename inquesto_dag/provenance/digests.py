@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -91,6 +91,21 @@ class Digests:
             return self._cached(digest).is_file()
         listing = self.recall(digest) if self._cached(digest).is_file() else None
         return listing is not None and all(self._cached(file).is_file() for file in listing.values())
+
+    def drop_damaged(self, digest: str, files: Collection[str]) -> list[Path]:
+        """Remove from DVC's cache what does not hold the bytes that its name says; returns what that was.
+
+        Read are an output's listing and these files of it. DVC takes an object that may not be written for
+        sound, restores it as it is, and says that all is up to date.
+        """
+        listing = (self.recall(digest) or {}) if digest.endswith(DIR) else {"": digest}
+        damaged = []
+        for name in dict.fromkeys([digest, *(listing[file] for file in files if file in listing)]):
+            path = self._cached(name)
+            if path.is_file() and file_md5(path) != name.removesuffix(DIR):
+                path.unlink()
+                damaged.append(path)
+        return damaged
 
     def save(self) -> None:
         """Keep what was learnt; other processes' digests stay, those of files that are gone do not."""

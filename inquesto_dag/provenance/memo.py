@@ -87,10 +87,11 @@ class Memo:
         path = self.path(kind, key)
         try:
             write_bytes(path, content_of(payload))
-        except OSError as error:
+        except (OSError, InfrastructureError) as error:
+            cause = error if isinstance(error, OSError) else error.__cause__
             raise InfrastructureError(
-                f"could not be written: {error.strerror}", where=path,
-                remedy=f"make the memo writable, or set {MEMO_VARIABLE} to a folder that is, "
+                f"could not be written: {getattr(cause, 'strerror', None) or error}", where=path,
+                remedy=f"free space, make the memo writable, or set {MEMO_VARIABLE} to a folder that is, "
                 "then run the same command again",
             ) from error  # fmt: skip
 

@@ -40,6 +40,17 @@ def protocols_folder(project: Path) -> Path:
     return project / "data" / "protocols"
 
 
+def version_folder(project: Path, version: str) -> Path:
+    """The folder of a version that is there; InputError for any other name, such as a path."""
+    folder = protocols_folder(project) / version
+    if folder.parent != protocols_folder(project) or not (folder / HEAD).is_file():
+        there = sorted(path.parent.name for path in protocols_folder(project).glob(f"[!.]*/{HEAD}"))
+        raise InputError(
+            "is no version of the protocol", where=folder, remedy=f"use one of {', '.join(there) or 'none'}"
+        )
+    return folder
+
+
 def release_path(project: Path, version: str) -> Path:
     """The release of a version, whether or not there is one."""
     return protocols_folder(project) / f"{version}.release.json"
@@ -131,9 +142,7 @@ def new_version(project: Path, version: str, source: str) -> Path:
         raise InputError(
             "exists already", where=folder, remedy=f"choose another name, such as {_next(version)}"
         )
-    origin = protocols_folder(project) / source
-    if not origin.is_dir():
-        raise InputError("is not a folder", where=origin, remedy="name a version that exists with --from")
+    origin = version_folder(project, source)
     fresh = folder.with_name(f"{TEMPORARY}{uuid.uuid4().hex[:8]}-{version}")
     try:
         shutil.copytree(origin, fresh, ignore=shutil.ignore_patterns(f"{TEMPORARY}*"))

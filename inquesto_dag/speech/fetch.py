@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from inquesto_dag.errors import InfrastructureError, InputError
-from inquesto_dag.files import replacing, sha256_file
+from inquesto_dag.files import make_folder, replacing, sha256_file
 from inquesto_dag.speech.catalogue import MODELS, Model, ModelFile, models_named
 from inquesto_dag.speech.sources import Access, Transport, Unavailable
 
@@ -118,7 +118,7 @@ def fetch(
 
     models = models_named(names)
     tell = progress or (lambda step: None)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with FileLock(folder / ".lock"):
         transport = access or Access(folder / UNDER_WAY)
         paths = tuple(

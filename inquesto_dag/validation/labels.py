@@ -48,6 +48,8 @@ def read_labels(path: Path) -> list[Label]:
         raise InputError(
             "does not exist", where=path, remedy="write one with `inquesto-dag label AGENT`"
         ) from error
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=path, remedy="name a CSV file") from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", where=path, remedy="save it as CSV in UTF-8") from error
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)

@@ -18,14 +18,15 @@ renames the set, notes what was measured on it, and writes a fresh one, as was d
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
 from pydantic import ValidationError
 
 from inquesto_dag.errors import InputError
+from inquesto_dag.files import read_yaml
 from inquesto_dag.protocol.models import Family, Frozen, Role
 
 FOLDER = Path(__file__).parent / "wordings"
@@ -131,14 +132,11 @@ def list_sets() -> list[str]:
 
 def load_wordings(name: str) -> WordingSet:
     """A set by its name or by the path of a YAML file; InputError names what is wrong with it."""
-    path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
+    is_path = os.sep in name or name.endswith((".yaml", ".yml"))
+    path = Path(name) if is_path else FOLDER / f"{name}.yaml"
+    missing = f"use one of {', '.join(list_sets())}, or the path of a YAML file"
     try:
-        return WordingSet.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except FileNotFoundError as error:
-        remedy = f"use one of {', '.join(list_sets())}, or the path of a YAML file"
-        raise InputError("does not exist", where=path, remedy=remedy) from error
-    except yaml.YAMLError as error:
-        raise InputError(f"is not valid YAML ({error})", where=path, remedy="correct the file") from error
+        return WordingSet.model_validate(read_yaml(path, missing=missing))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))

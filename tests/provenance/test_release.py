@@ -226,7 +226,9 @@ def test_N4_the_way_out_is_a_new_version_that_keeps_the_edit(frozen: Path) -> No
         ("v0.1", "v0.1", "exists already"),
         ("second", "v0.1", "'second' is no version's name"),
         ("../v0.2", "v0.1", "is no version's name"),
-        ("v0.2", "v0.9", "is not a folder"),
+        ("v0.2", "v0.9", "is no version of the protocol"),
+        ("v0.2", "../agents", "is no version of the protocol"),
+        ("v0.2", "", "is no version of the protocol"),
     ],
 )
 def test_a_new_version_needs_a_new_name_and_a_source(

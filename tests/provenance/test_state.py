@@ -188,9 +188,15 @@ def test_nothing_run_yet(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("<<<<<<< HEAD\nschema: '2.0'\n=======\n>>>>>>> x\n", r"dvc\.lock: has merge conflicts\n.*--ours"),
-        ("stages: [\n", r"dvc\.lock: is not valid YAML\n.*git checkout dvc\.lock"),
+        ("stages: [\n", r"dvc\.lock: is not valid YAML \(line 2: .*\n.*git checkout dvc\.lock"),
         ("stages:\n  base:\n    cmd: x\n    outs:\n    - path: data/base\n", "is not a whole lock file"),
         ("just text", "is not a whole lock file"),
+        ("", "is not a whole lock file"),  # what a full disk leaves
+        ("[]\n", "is not a whole lock file"),
+        (
+            "stages:\n  base: {}\n  base: {}\n",
+            "line 3: the key 'base' is given twice",
+        ),
         ("schema: '2.0'\n", "is not a whole lock file"),
     ],
 )
