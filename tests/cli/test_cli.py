@@ -68,6 +68,12 @@ def python(*arguments: str) -> str:
         (("stage", "population", "--agent", "embedded-700"), "is the same for every agent"),
         (("score", "--agent", "nobody"), "unknown agent 'nobody'"),
         (("models", "verify", "gpt"), "gpt"),
+        (("audit", "record.json", "--sample", "5"), "--sample: draws nothing without --deep"),
+        (("protocol", "diff", "v0.1", "../agents"), "../agents: is no version of the protocol"),
+        (("judges", "check", "--wordings", "data/agents"), "data/agents: cannot be read"),
+        (("label", "embedded-700", "--labels", "data"), "data: cannot be read: Is a directory"),
+        (("measure", "params.yaml", "--out", "data/record/mine"), "lies where stages keep their outputs"),
+        (("ui", "--port", "0"), "--port: is 0"),
     ],
 )
 def test_wrong_use_exits_with_2_and_a_next_step(
@@ -94,6 +100,8 @@ def test_wrong_use_exits_with_2_and_a_next_step(
         ("params.yaml", "protocol: v0.1", "protocol: v9", "v9"),
         ("data/agents/embedded-700.yaml", "endpointing_ms: 700", "endpointing_ms: soon", "endpointing_ms"),
         ("data/protocols/v0.1/account.yaml", "number:", "numbre:", "account.yaml"),
+        ("params.yaml", "profile:", "population: full\nprofile:", "the key 'population' is given twice"),
+        ("data/agents/embedded-700.yaml", "kind: cascade", "endpointing_ms: 1\nkind: cascade", "given twice"),
     ],
 )
 def test_wrong_input_exits_with_2_before_anything_runs(
@@ -116,6 +124,54 @@ def test_wrong_input_exits_with_2_before_anything_runs(
     assert "next: " in captured.err
     assert "Traceback" not in captured.err
     assert not (project / "dvc.lock").exists()
+
+
+def test_a_wrong_command_changes_no_parameter(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
+    """`--population` is written into params.yaml once all else of the command is right."""
+    before = (project / "params.yaml").read_bytes()
+    monkeypatch.chdir(project)
+    assert run(monkeypatch, "score", "--population", "full", "--agent", "nobody") == 2
+    assert (project / "params.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize("data", [b"", b"- a list\n", b"\xff\xfe", None])
+@pytest.mark.parametrize("command", ["status", "score", "timings"])
+@pytest.mark.parametrize("name", ["params.yaml", "dvc.yaml"])
+def test_a_ruined_file_of_the_project_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    project: Path,
+    name: str,
+    command: str,
+    data: bytes | None,
+) -> None:
+    """Empty, of another kind, no text, or a folder."""
+    (project / name).unlink()
+    (project / name).mkdir() if data is None else (project / name).write_bytes(data)
+    monkeypatch.chdir(project)
+    code = run(monkeypatch, command)
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    if command != "timings":  # which reads neither
+        assert code == 2
+        assert (
+            name if data is not None or name == "params.yaml" else "no dvc.yaml here or above"
+        ) in told.err
+        assert "next: " in told.err
+
+
+def test_what_nobody_foresaw_of_a_disk_is_told_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file and the system's reason."""
+
+    def fail(project: Path) -> None:
+        raise PermissionError(13, "Permission denied", "/some/file")
+
+    monkeypatch.setattr("inquesto_dag.cli.timings.print_timings", fail)
+    monkeypatch.chdir(ROOT)
+    assert run(monkeypatch, "timings") == 1
+    assert capsys.readouterr().err.startswith("error: /some/file: Permission denied\n  next: ")
 
 
 def test_an_unknown_option_exits_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
