@@ -40,6 +40,7 @@ Cluster = Annotated[
 ]
 Page = Annotated[Path | None, typer.Option(help="Write every link on this HTML page too.")]
 HERE = Path()
+INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
 
 @app.command()
@@ -459,6 +460,9 @@ def main() -> None:
             err=True,
         )
         sys.exit(1)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as ended:
+        stopped = isinstance(ended, KeyboardInterrupt) or ended.code == INTERRUPTED  # typer's, for Ctrl-C
+        if not stopped:
+            raise
         typer.echo("stopped; what was finished is kept, the same command goes on from there", err=True)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

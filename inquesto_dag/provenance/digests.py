@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inquesto_dag.errors import InfrastructureError
 from inquesto_dag.files import write_bytes
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class Digests:
         if digest.endswith(DIR):
             path = self._listing_path(digest)
             if self._can_keep and not path.exists():
-                write_bytes(path, listing_bytes(listing))
+                with suppress(InfrastructureError):  # a project that may only be read
+                    write_bytes(path, listing_bytes(listing))
         return digest
 
     def recall(self, digest: str) -> dict[str, str] | None:
@@ -118,7 +120,8 @@ class Digests:
             if path in self._seen or os.path.lexists(os.path.join(self.project, path))
         }
         text = json.dumps({"version": KEEP_VERSION, "files": kept}, separators=(",", ":"))
-        write_bytes(self._keep_path, text.encode())
+        with suppress(InfrastructureError):  # a project that may only be read: read again the next time
+            write_bytes(self._keep_path, text.encode())
         self._changed = False
         listings = sorted((self.project / KEEP / "listings").glob("*.json"), key=os.path.getmtime)
         for old in listings[:-KEPT_LISTINGS]:

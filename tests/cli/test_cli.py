@@ -174,6 +174,20 @@ def test_what_nobody_foresaw_of_a_disk_is_told_without_a_traceback(
     assert capsys.readouterr().err.startswith("error: /some/file: Permission denied\n  next: ")
 
 
+def test_ctrl_c_says_that_nothing_is_lost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The library that reads the command line would end without a word."""
+
+    def interrupted(project: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("inquesto_dag.cli.timings.print_timings", interrupted)
+    monkeypatch.chdir(ROOT)
+    assert run(monkeypatch, "timings") == 130
+    assert capsys.readouterr().err.startswith("stopped; what was finished is kept")
+
+
 def test_an_unknown_option_exits_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
     """As every command line does."""
     assert run(monkeypatch, "score", "--population", "half") == 2

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inquesto_dag.errors import InputError
+from inquesto_dag.errors import InfrastructureError, InputError
 from inquesto_dag.provenance.digests import SETTLED_NS, Digests
 from inquesto_dag.provenance.dvc import read_lock
 from inquesto_dag.provenance.state import ProjectState, TargetState, project_states
@@ -225,3 +225,16 @@ def test_digests_are_kept_and_a_broken_keep_is_no_fault(project: Path) -> None:
     broken = Digests(project)
     assert broken.listing("code") == changed.listing("code")
     assert broken.read == 2
+
+
+def test_a_project_that_may_only_be_read_can_be_looked_at(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept of digests is no result: without it files are read again."""
+
+    def refuse(path: Path, data: bytes) -> None:
+        raise InfrastructureError("could not be written: Permission denied", where=path)
+
+    monkeypatch.setattr("inquesto_dag.provenance.digests.write_bytes", refuse)
+    (project / "in.txt").write_text("other\n")
+    assert states(project)["base"].kind == "stale"
