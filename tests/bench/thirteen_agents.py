@@ -78,13 +78,14 @@ def most_at_once(runs: list[dict[str, float]]) -> int:
 
 def inspect(project: SmallProject, agents: list[str]) -> list[str]:
     """What is wrong with lock file, outputs and logs; nothing when all is right."""
-    targets = [name for stage in CHAIN for name in stage.targets(tuple(agents))]
+    scored = [stage for stage in CHAIN if stage.group != "validation"]  # which `score_all` leaves out
+    targets = [name for stage in scored for name in stage.targets(tuple(agents))]
     locked = read_lock(project.folder)
     faults = [f"{name} is not in dvc.lock" for name in targets if name not in locked]
     faults += [
         fault for name in targets if name in locked for fault in outputs_beside_lock(project.folder, name)
     ]
-    status = project.dvc("status", code=None)
+    status = project.dvc("status", "--with-deps", "leaderboard", code=None)
     if "up to date" not in status:
         faults.append(f"dvc status: {status}")
     for log in sorted((project.folder / ".dagster").rglob("*.err")):

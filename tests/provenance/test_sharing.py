@@ -90,7 +90,7 @@ def clone(first: SmallProject, folder: Path) -> SmallProject:
 def test_a_second_clone_pulls_and_computes_nothing(
     finished: SmallProject, remote: Remote, tmp_path: Path
 ) -> None:
-    """Every output byte for byte, `dvc status` clean, no stage run by DVC or by `score`."""
+    """Every output byte for byte, `dvc status` clean, no stage run by DVC or by `score`; its audit holds."""
     first = share(finished, tmp_path / "first", remote)
     first.dvc("push")
     second = clone(first, tmp_path / "second")
@@ -103,6 +103,7 @@ def test_a_second_clone_pulls_and_computes_nothing(
     told = second.cli("score")
     assert RAN not in told
     assert "Inquesto v0.1 variant" in told
+    assert "holds: " in second.cli("audit", "data/record/embedded-400/record.json")
     assert not (second.folder / ".reports").exists()
     assert not second.memo.exists()
     changed = subprocess.run(
