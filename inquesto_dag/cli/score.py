@@ -13,6 +13,7 @@ from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.files import read_json
 from inquesto_dag.protocol.load import load_protocol
 from inquesto_dag.provenance.digests import differences
+from inquesto_dag.provenance.dvc import require_stages
 from inquesto_dag.provenance.params import Params, Slice, load_params, set_population
 from inquesto_dag.provenance.profile import load_profile
 from inquesto_dag.provenance.release import require_frozen
@@ -157,6 +158,7 @@ def require_untouched(project: Path, stages: Sequence[str], agent: str) -> None:
 def not_current(project: Path, targets: Sequence[str]) -> list[str]:
     """What of the targets and everything before them is not on disk as it was computed, one phrase each."""
     state = ProjectState(project)
+    require_stages(project, state.stages, targets)
     states = {found.target: found for found in project_states(state)}
     state.digests.save()
     waiting, faults = list(targets), []

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +59,13 @@ def resolve_stages(project: Path) -> dict[str, DvcStage]:
     except (AttributeError, KeyError, TypeError) as error:
         raise InputError("does not hold whole stages", where=path, remedy=HINT) from error
     return stages
+
+
+def require_stages(project: Path, stages: Container[str], names: Iterable[str]) -> None:
+    """InputError when `dvc.yaml`, whose stages these are, has lost one of the names."""
+    for name in names:
+        if name not in stages:
+            raise InputError(f"has no stage {name}", where=project / "dvc.yaml", remedy=HINT)
 
 
 def _stage(name: str, body: Mapping[str, Any], values: Mapping[str, Any], path: Path) -> DvcStage:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from inquesto_dag.errors import CheckFailed, InputError
 from inquesto_dag.provenance.digests import Digests
-from inquesto_dag.provenance.dvc import DvcStage, resolve_stages
+from inquesto_dag.provenance.dvc import DvcStage, require_stages, resolve_stages
 from inquesto_dag.provenance.inputs import changes, inputs_on_disk
 from inquesto_dag.provenance.memo import default_memo
 from inquesto_dag.provenance.params import load_params
@@ -76,7 +76,9 @@ def open_context(
     memo = default_memo(project)
     count = workers or default_workers()
     spec = make_engine_spec(load_profile(params.profile), memo.root) if stage.engines else None
-    guard = watch_inputs(project, resolve_stages(project)[target(name, agent)])
+    stages = resolve_stages(project)
+    require_stages(project, stages, [target(name, agent)])
+    guard = watch_inputs(project, stages[target(name, agent)])
     if os.environ.get(DVC_STAGE_VARIABLE):
         refuse_edited_outputs(project, target(name, agent))
     report = StageReport(name, agent, workers=count)

@@ -101,6 +101,7 @@ def test_wrong_use_exits_with_2_and_a_next_step(
         ("data/agents/embedded-700.yaml", "endpointing_ms: 700", "endpointing_ms: soon", "endpointing_ms"),
         ("data/protocols/v0.1/account.yaml", "number:", "numbre:", "account.yaml"),
         ("params.yaml", "profile:", "population: full\nprofile:", "the key 'population' is given twice"),
+        ("dvc.yaml", "  leaderboard:\n", "  leader:\n", "dvc.yaml: has no stage leaderboard"),
         ("data/agents/embedded-700.yaml", "kind: cascade", "endpointing_ms: 1\nkind: cascade", "given twice"),
     ],
 )
